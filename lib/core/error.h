@@ -1,0 +1,36 @@
+// One exception type for everything that becomes a tritri_status at the C boundary.
+#pragma once
+#include <exception>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "tritri/tritri.h"
+
+namespace tritri {
+
+class Error : public std::exception {
+ public:
+  Error(tritri_status status, std::string message) : status_(status), message_(std::move(message)) {}
+  tritri_status status() const noexcept { return status_; }
+  const char *what() const noexcept override { return message_.c_str(); }
+
+ private:
+  tritri_status status_;
+  std::string message_;
+};
+
+// Streams all parts into one string.
+template <class... Parts>
+std::string text(const Parts &...parts) {
+  std::ostringstream out;
+  (out << ... << parts);
+  return out.str();
+}
+
+template <class... Parts>
+[[noreturn]] void fail(tritri_status status, const Parts &...parts) {
+  throw Error(status, text(parts...));
+}
+
+}  // namespace tritri

@@ -1,0 +1,101 @@
+#include "cpu/cpu_device.h"
+
+#include <sched.h>
+#include <sys/sysinfo.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <set>
+
+#include "core/error.h"
+#include "cpu/copy.h"
+#include "cpu/reference.h"
+
+namespace tritri::cpu {
+namespace {
+
+constexpr size_t alignment = 256;
+
+int usable_threads() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+  return 1;
+}
+
+void *allocate_aligned(size_t bytes) {
+  void *memory = std::aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);
+  if (!memory) fail(TRITRI_OUT_OF_MEMORY, "tritri: memory: the host must have room for ", bytes, " bytes, got none");
+  return memory;
+}
+
+class CpuDevice final : public Device {
+ public:
+  explicit CpuDevice(const tritri_context_options &options) : threads_(options.threads > 0 ? options.threads : usable_threads()) {}
+
+  tritri_device_info info() const override { return device_info(); }
+  void *allocate(size_t bytes) override { return bytes == 0 ? nullptr : allocate_aligned(bytes); }
+  void release(void *memory) noexcept override { std::free(memory); }
+
+  void *host_allocate(size_t bytes) override {
+    void *memory = allocate_aligned(bytes);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    host_blocks_.insert(memory);
+    return memory;
+  }
+  bool host_release(void *memory) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (host_blocks_.erase(memory) == 0) return false;
+    std::free(memory);
+    return true;
+  }
+
+  void upload(const Layout &to, void *device_memory, const Layout &from, const void *host) override { copy(to, device_memory, from, host); }
+  void download(const Layout &from, const void *device_memory, const Layout &to, void *host) override { copy(to, host, from, device_memory); }
+  int64_t line_alignment(Dtype) const override { return 1; }
+
+  Plan plan(const Problem &problem, int32_t algorithm) override {
+    if (algorithm == TRITRI_ALGORITHM_CUBLAS)
+      fail(TRITRI_NOT_SUPPORTED, "tritri_multiply: options: algorithm TRITRI_ALGORITHM_CUBLAS (2) needs a CUDA context, got a CPU context");
+    Plan plan;
+    plan.kernel_name = "reference";
+    plan.flops = useful_flops(problem);
+    return plan;
+  }
+  void multiply(const Problem &problem, int32_t algorithm) override {
+    plan(problem, algorithm);
+    reference(problem);
+  }
+  void multiply_host(const tritri_multiply_options &options, const Operands &operands) override { multiply(canonical(options, operands), options.algorithm); }
+
+  void synchronize() override {}
+  void set_stream(void *stream) override {
+    if (stream) fail(TRITRI_INVALID_ARGUMENT, "tritri_context_set_stream: cuda_stream: must be NULL on a CPU context, got ", stream);
+  }
+
+ private:
+  int threads_;
+  std::mutex mutex_;
+  std::set<void *> host_blocks_;
+};
+
+}  // namespace
+
+tritri_device_info device_info() {
+  tritri_device_info info = TRITRI_DEVICE_INFO_INIT;
+  info.kind = TRITRI_DEVICE_CPU;
+  info.multiprocessors = usable_threads();
+  std::snprintf(info.name, sizeof info.name, "CPU");
+  std::snprintf(info.details, sizeof info.details, "host memory, %d threads", usable_threads());
+  struct sysinfo memory;
+  if (sysinfo(&memory) == 0) {
+    info.memory_total = static_cast<int64_t>(memory.totalram) * memory.mem_unit;
+    info.memory_free = static_cast<int64_t>(memory.freeram) * memory.mem_unit;
+  }
+  return info;
+}
+
+std::shared_ptr<Device> make_device(const tritri_context_options &options) { return std::make_shared<CpuDevice>(options); }
+
+}  // namespace tritri::cpu
