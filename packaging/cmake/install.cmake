@@ -1,0 +1,22 @@
+# What `cmake --install` puts where, in the components that the packages are made of: runtime and development here, python, java and csharp
+# by the folder of each language. Everything finds its neighbours by relative paths, so an installed prefix may be moved.
+include(CMakePackageConfigHelpers)
+set(tritri_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tritri)
+
+install(TARGETS tritri EXPORT tritri
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tritri DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
+  FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+
+# find_package(tritri 0.1) -> tritri::tritri
+install(EXPORT tritri NAMESPACE tritri:: FILE tritri-targets.cmake DESTINATION ${tritri_cmake_dir} COMPONENT development)
+configure_package_config_file(packaging/cmake/tritri-config.cmake.in ${PROJECT_BINARY_DIR}/cmake/tritri-config.cmake INSTALL_DESTINATION ${tritri_cmake_dir}
+  NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/cmake/tritri-config-version.cmake COMPATIBILITY SameMajorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/cmake/tritri-config.cmake ${PROJECT_BINARY_DIR}/cmake/tritri-config-version.cmake
+  DESTINATION ${tritri_cmake_dir} COMPONENT development)
+
+# pkg-config tritri
+file(RELATIVE_PATH tritri_prefix_from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+configure_file(packaging/pkgconfig/tritri.pc.in ${PROJECT_BINARY_DIR}/pkgconfig/tritri.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/pkgconfig/tritri.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
