@@ -112,3 +112,7 @@
 #endif
 
 %include "tritri/tritri.h"
+
+#ifdef SWIGPYTHON
+%include "python_arrays.i"
+#endif
