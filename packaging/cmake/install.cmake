@@ -20,3 +20,17 @@ install(FILES ${PROJECT_BINARY_DIR}/cmake/tritri-config.cmake ${PROJECT_BINARY_D
 file(RELATIVE_PATH tritri_prefix_from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(packaging/pkgconfig/tritri.pc.in ${PROJECT_BINARY_DIR}/pkgconfig/tritri.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/pkgconfig/tritri.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
+
+if(TARGET tritri_python)
+  if(SKBUILD)
+    # In a wheel the library lies beside the extension module, under the one name that the loader asks for.
+    install(FILES $<TARGET_FILE:tritri> DESTINATION tritri RENAME $<TARGET_SONAME_FILE_NAME:tritri> COMPONENT wheel)
+    install(TARGETS tritri_python LIBRARY DESTINATION tritri COMPONENT wheel)
+  else()
+    set(TRITRI_PYTHON_INSTALL_DIR lib/python3/dist-packages CACHE STRING "Where the Python package goes, from the prefix")
+    set_property(TARGET tritri_python APPEND PROPERTY INSTALL_RPATH "$ORIGIN/../../..")
+    install(TARGETS tritri_python LIBRARY DESTINATION ${TRITRI_PYTHON_INSTALL_DIR}/tritri COMPONENT python)
+    install(DIRECTORY ${PROJECT_SOURCE_DIR}/bindings/python/tritri DESTINATION ${TRITRI_PYTHON_INSTALL_DIR} COMPONENT python
+      FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
+  endif()
+endif()
