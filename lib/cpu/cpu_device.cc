@@ -10,8 +10,9 @@
 #include <set>
 
 #include "core/error.h"
+#include "cpu/blocked.h"
 #include "cpu/copy.h"
-#include "cpu/reference.h"
+#include "cpu/openblas.h"
 
 namespace tritri::cpu {
 namespace {
@@ -56,16 +57,12 @@ class CpuDevice final : public Device {
   int64_t line_alignment(Dtype) const override { return 1; }
 
   Plan plan(const Problem &problem, int32_t algorithm) override {
-    if (algorithm == TRITRI_ALGORITHM_CUBLAS)
-      fail(TRITRI_NOT_SUPPORTED, "tritri_multiply: options: algorithm TRITRI_ALGORITHM_CUBLAS (2) needs a CUDA context, got a CPU context");
-    Plan plan;
-    plan.kernel_name = "reference";
-    plan.flops = useful_flops(problem);
-    return plan;
+    check(algorithm);
+    return blocked_plan(problem, settings());
   }
   void multiply(const Problem &problem, int32_t algorithm) override {
-    plan(problem, algorithm);
-    reference(problem);
+    check(algorithm);
+    blocked(problem, settings(), workspace_);
   }
   void multiply_host(const tritri_multiply_options &options, const Operands &operands) override { multiply(canonical(options, operands), options.algorithm); }
 
@@ -75,7 +72,18 @@ class CpuDevice final : public Device {
   }
 
  private:
+  static void check(int32_t algorithm) {
+    if (algorithm == TRITRI_ALGORITHM_CUBLAS)
+      fail(TRITRI_NOT_SUPPORTED, "tritri_multiply: options: algorithm TRITRI_ALGORITHM_CUBLAS (2) needs a CUDA context, got a CPU context");
+  }
+  BlockedSettings settings() const {
+    BlockedSettings settings;
+    settings.threads = threads_;
+    return settings;
+  }
+
   int threads_;
+  Workspace workspace_;
   std::mutex mutex_;
   std::set<void *> host_blocks_;
 };
@@ -87,7 +95,9 @@ tritri_device_info device_info() {
   info.kind = TRITRI_DEVICE_CPU;
   info.multiprocessors = usable_threads();
   std::snprintf(info.name, sizeof info.name, "CPU");
-  std::snprintf(info.details, sizeof info.details, "host memory, %d threads", usable_threads());
+  std::snprintf(info.details, sizeof info.details, "host memory, %d threads, %s kernels; %s is inside for processors without kernels of our own", usable_threads(),
+                best_kernels().name, openblas_description().c_str());
+  info.blas_version = openblas_version();
   struct sysinfo memory;
   if (sysinfo(&memory) == 0) {
     info.memory_total = static_cast<int64_t>(memory.totalram) * memory.mem_unit;

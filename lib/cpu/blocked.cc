@@ -1,0 +1,247 @@
+#include "cpu/blocked.h"
+
+#include <cstring>
+
+#include "core/error.h"
+#include "cpu/blocking.h"
+#include "cpu/pack.h"
+#include "cpu/team.h"
+#include "cpu/tile.h"
+
+namespace tritri::cpu {
+namespace {
+
+// A thread must save more than its start costs, about 20 us.
+constexpr double flops_per_thread = 1.5e6;
+
+// About the flops of one matrix, from below: the plan's exact count takes O(m) and small products cannot wait for it.
+double rough_flops(const Problem &p) {
+  const bool triangles = p.a.fill != Fill::full || p.b.fill != Fill::full || p.c.fill != Fill::full;
+  return (is_complex(p.dtype) ? 8.0 : 2.0) * (triangles ? 1.0 / 3 : 1.0) * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
+}
+
+int worthwhile_threads(double flops, int threads) {
+  return static_cast<int>(std::clamp(flops / flops_per_thread, 1.0, static_cast<double>(threads)));
+}
+
+template <class T>
+class Product {
+ public:
+  using W = typename Accumulator<T>::type;
+  using R = typename RealOf<W>::type;
+
+  Product(const Problem &problem, const BlockedSettings &settings, int threads)
+      : p_(problem), kernel_(settings.kernels->of<W>()),
+        blocking_(choose_blocking(p_, {kernel_.mr, kernel_.nr, int64_t{sizeof(W)}}, settings.pack_bytes, threads)), steps_(steps(p_, blocking_)),
+        pack_a_(panels_of_a(p_.a), kernel_.mr, p_.compute == TRITRI_COMPUTE_TF32), pack_b_(panels_of_b(p_.b), kernel_.nr, p_.compute == TRITRI_COMPUTE_TF32),
+        tiles_(p_, kernel_, blocking_.kc) {
+    bool chunks = false;
+    for (const Step &step : steps_) chunks = chunks || !step.last;
+    const auto aligned = [](int64_t numbers) { return (numbers + 15) / 16 * 16; };
+    const int64_t block = blocking_.block_m * blocking_.block_n * kernel_.planes, steps_of_k = blocking_.chunk * kernel_.planes;
+    a_numbers_ = aligned(blocking_.block_m * steps_of_k);
+    b_numbers_ = aligned(blocking_.block_n * steps_of_k);
+    total_numbers_ = chunks ? aligned(block) : 0;
+    sum_numbers_ = aligned(blocking_.tile_m * blocking_.tile_n * kernel_.planes);
+  }
+
+  const Blocking &blocking() const { return blocking_; }
+
+  // Blocks of C that are written while another still needs the inputs.
+  bool several_blocks() const { return !steps_.empty() && (steps_.front().rows.size() < p_.m || steps_.front().cols.size() < p_.n); }
+
+  // Numbers of workspace for a team of `threads`.
+  int64_t numbers(int threads) const { return a_numbers_ + b_numbers_ + total_numbers_ + threads * sum_numbers_; }
+
+  // One matrix, by a team.
+  void together(int threads, const T *a, const T *b, T *c, R *workspace) const {
+    std::vector<Phase> phases(2 * steps_.size());
+    run_team(threads, [&](int index) {
+      const Scratch scratch = slice(workspace, index);
+      for (size_t s = 0; s < steps_.size(); ++s) {
+        phases[2 * s].work(pack_tasks(steps_[s]), [&](int64_t task) { pack(steps_[s], task, a, b, scratch); });
+        phases[2 * s + 1].work(tile_tasks(steps_[s]), [&](int64_t task) { tile(steps_[s], task, c, scratch); });
+      }
+    });
+  }
+
+  // One matrix, by this thread.
+  void alone(const T *a, const T *b, T *c, R *workspace) const {
+    const Scratch scratch = slice(workspace, 0);
+    for (const Step &step : steps_) {
+      for (int64_t task = 0; task < pack_tasks(step); ++task) pack(step, task, a, b, scratch);
+      for (int64_t task = 0; task < tile_tasks(step); ++task) tile(step, task, c, scratch);
+    }
+  }
+
+ private:
+  static constexpr int64_t group = 64;  // rows or columns packed by one task
+  struct Scratch { R *a, *b, *totals, *sums; };
+
+  Scratch slice(R *workspace, int index) const {
+    R *b = workspace + a_numbers_, *totals = b + b_numbers_;
+    return {workspace, b, totals, totals + total_numbers_ + index * sum_numbers_};
+  }
+
+  static int64_t count(Range range, int64_t size) { return (range.size() + size - 1) / size; }
+  static int64_t group_of(int64_t width) { return std::max<int64_t>(group / width, 1) * width; }
+
+  int64_t pack_tasks(const Step &step) const {
+    return step.k.empty() ? 0 : count(step.rows, group_of(kernel_.mr)) + count(step.cols, group_of(kernel_.nr));
+  }
+  int64_t tile_tasks(const Step &step) const { return count(step.rows, blocking_.tile_m) * count(step.cols, blocking_.tile_n); }
+
+  Panels<R> panels(const Step &step, const R *data, int64_t begin, int64_t width) const {
+    const int64_t numbers = width * kernel_.planes;
+    return {data, begin, width, numbers, numbers * step.k.size(), step.k.begin};
+  }
+
+  void pack(const Step &step, int64_t task, const T *a, const T *b, const Scratch &scratch) const {
+    const int64_t a_tasks = count(step.rows, group_of(kernel_.mr));
+    if (task < a_tasks) pack_group(pack_a_, step, step.rows, kernel_.mr, task, a, scratch.a);
+    else pack_group(pack_b_, step, step.cols, kernel_.nr, task - a_tasks, b, scratch.b);
+  }
+
+  // Some neighbouring panels, a stretch of k at a time, so that lines across panels are read while their pages and cache lines are at hand.
+  void pack_group(const Packer<T> &packer, const Step &step, Range all, int64_t width, int64_t task, const T *data, R *to) const {
+    constexpr int64_t stretch = 64;
+    const Panels<R> target = panels(step, to, all.begin, width);
+    const int64_t begin = all.begin + task * group_of(width), end = std::min(begin + group_of(width), all.end);
+    for (int64_t k = step.k.begin; k < step.k.end; k += stretch) {
+      for (int64_t panel = begin; panel < end; panel += width) {
+        const Range held = packer.held(panel), part{std::max(k, held.begin), std::min({k + stretch, held.end, step.k.end})};
+        if (!part.empty()) packer.panel(data, panel, part, const_cast<R *>(target.at(panel, part.begin)));
+      }
+    }
+  }
+
+  // Long sums first, so that the last tiles are short ones: rows from the bottom where A is lower, columns from the right where B is upper.
+  void tile(const Step &step, int64_t task, T *c, const Scratch &scratch) const {
+    const int64_t down = count(step.rows, blocking_.tile_m), across = count(step.cols, blocking_.tile_n);
+    const int64_t row = p_.a.fill == Fill::lower ? down - 1 - task / across : task / across;
+    const int64_t col = p_.b.fill == Fill::upper ? across - 1 - task % across : task % across;
+    const int64_t i = step.rows.begin + row * blocking_.tile_m, j = step.cols.begin + col * blocking_.tile_n;
+    const Range rows{i, std::min(i + blocking_.tile_m, step.rows.end)}, cols{j, std::min(j + blocking_.tile_n, step.cols.end)};
+    if (!touches(p_.c.fill, rows, cols)) return;
+    const R *result = scratch.sums;
+    if (!step.k.empty()) tiles_.multiply(step, rows, cols, panels(step, scratch.a, step.rows.begin, kernel_.mr), panels(step, scratch.b, step.cols.begin, kernel_.nr), scratch.sums);
+    if (!step.first || !step.last) {
+      // Every tile has its place in the block's totals: strips of tile columns, tiles from the top within a strip.
+      const int64_t width = (cols.size() + kernel_.nr - 1) / kernel_.nr * kernel_.nr;
+      R *totals = scratch.totals + (col * blocking_.tile_n * blocking_.block_m + row * blocking_.tile_m * width) * kernel_.planes;
+      tiles_.add(step, rows, cols, scratch.sums, totals);
+      result = totals;
+    }
+    if (step.last) tiles_.store(rows, cols, result, c);
+  }
+
+  const Problem &p_;
+  const Kernel<W> &kernel_;
+  Blocking blocking_;
+  std::vector<Step> steps_;
+  Packer<T> pack_a_, pack_b_;
+  TileMaker<T> tiles_;
+  int64_t a_numbers_, b_numbers_, total_numbers_, sum_numbers_;
+};
+
+// What beta makes of C where there is no product.
+template <class T>
+void scale(const Problem &p, T *c) {
+  for (int64_t i = 0; i < p.m; ++i) {
+    const Range held = row_held(p.c.fill, i, p.n);
+    if (held.empty()) continue;
+    T *line = c + p.c.offset(i, held.begin) - held.begin;
+    for (int64_t j = held.begin; j < held.end; ++j) line[j] = scaled<typename Accumulator<T>::type>(p.beta, line[j]);
+  }
+}
+
+// The elements inside a fill, in tight lines. `view` is turned to the copy.
+template <class T>
+std::vector<T> snapshot(View &view, const T *data) {
+  const Lines from = view.lines();
+  if (!from.packed) view.ld = from.length;
+  const Lines to = view.lines();
+  std::vector<T> copy(static_cast<size_t>(to.extent()));
+  for (int64_t line = 0; line < from.count; ++line) {
+    const Range held = from.held(line);
+    if (!held.empty()) std::memcpy(static_cast<void *>(&copy[static_cast<size_t>(to.offset(line, held.begin))]), data + from.offset(line, held.begin), static_cast<size_t>(held.size()) * sizeof(T));
+  }
+  return copy;
+}
+
+template <class T>
+void run(const Problem &p, const BlockedSettings &settings, Workspace &workspace) {
+  using R = typename Product<T>::R;
+  const auto a_of = [&](int64_t batch) { return static_cast<const T *>(p.a.data) + batch * p.a.batch_stride; };
+  const auto b_of = [&](int64_t batch) { return static_cast<const T *>(p.b.data) + batch * p.b.batch_stride; };
+  const auto c_of = [&](int64_t batch) { return static_cast<T *>(p.c_data()) + batch * p.c.batch_stride; };
+  if (p.m == 0 || p.n == 0) return;
+  if (!p.reads_inputs()) {
+    for (int64_t batch = 0; batch < p.batch; ++batch) scale(p, c_of(batch));
+    return;
+  }
+  const auto numbers = [&](int64_t count) { return static_cast<R *>(workspace.reserve(static_cast<size_t>(count) * sizeof(R))); };
+  const double flops = rough_flops(p);
+  const int threads = worthwhile_threads(flops, settings.threads);
+  if (p.batch > 1 && (threads == 1 || p.batch >= 4 * settings.threads)) {
+    const Product<T> product(p, settings, 1);
+    if (!product.several_blocks()) {
+      // A thread takes whole matrices, some at a time.
+      const int team = static_cast<int>(std::min<int64_t>(worthwhile_threads(flops * static_cast<double>(p.batch), settings.threads), p.batch));
+      const int64_t handful = std::max<int64_t>(1, std::min<int64_t>(static_cast<int64_t>(flops_per_thread / 4 / flops), p.batch / (4 * team)));
+      R *const memory = numbers(team * product.numbers(1));
+      Phase phase;
+      run_team(team, [&](int index) {
+        phase.work((p.batch + handful - 1) / handful, [&](int64_t task) {
+          for (int64_t batch = task * handful; batch < std::min((task + 1) * handful, p.batch); ++batch)
+            product.alone(a_of(batch), b_of(batch), c_of(batch), memory + index * product.numbers(1));
+        });
+      });
+      return;
+    }
+  }
+  const Product<T> product(p, settings, threads);
+  R *const memory = numbers(product.numbers(threads));
+  if (!(product.several_blocks() && (p.c_is_a || p.c_is_b))) {
+    for (int64_t batch = 0; batch < p.batch; ++batch) {
+      if (threads == 1) product.alone(a_of(batch), b_of(batch), c_of(batch), memory);
+      else product.together(threads, a_of(batch), b_of(batch), c_of(batch), memory);
+    }
+    return;
+  }
+  // In place, and later blocks need what earlier ones overwrite: the input is read from a copy.
+  for (int64_t batch = 0; batch < p.batch; ++batch) {
+    Problem apart = p;
+    const std::vector<T> a = p.c_is_a ? snapshot(apart.a, a_of(batch)) : std::vector<T>(), b = p.c_is_b ? snapshot(apart.b, b_of(batch)) : std::vector<T>();
+    Product<T>(apart, settings, threads).together(threads, p.c_is_a ? a.data() : a_of(batch), p.c_is_b ? b.data() : b_of(batch), c_of(batch), memory);
+  }
+}
+
+}  // namespace
+
+void blocked(const Problem &problem, const BlockedSettings &settings, Workspace &workspace) {
+  visit(problem.dtype, [&](auto type) { run<typename decltype(type)::type>(problem, settings, workspace); });
+}
+
+Plan blocked_plan(const Problem &p, const BlockedSettings &settings) {
+  Plan plan;
+  plan.kernel_name = settings.kernels->name;
+  plan.flops = useful_flops(p);
+  if (p.m == 0 || p.n == 0 || !p.reads_inputs()) {
+    plan.kernel_name = "scale";
+    plan.reason = "there is no product to compute, only beta times C";
+    return plan;
+  }
+  visit(p.dtype, [&](auto type) {
+    const int threads = worthwhile_threads(rough_flops(p), settings.threads);
+    const Product<typename decltype(type)::type> product(p, settings, threads);
+    plan.tile_m = product.blocking().tile_m;
+    plan.tile_n = product.blocking().tile_n;
+    plan.tile_k = product.blocking().kc;
+    plan.pieces = (p.k + product.blocking().chunk - 1) / product.blocking().chunk;
+    plan.reason = text("the fastest kernels of this processor, ", threads, threads == 1 ? " thread" : " threads", " for each matrix");
+  });
+  return plan;
+}
+
+}  // namespace tritri::cpu
