@@ -114,17 +114,17 @@ bool read_struct(JNIEnv *env, jlongArray array, int count, Struct &out) {
 %define %long_call(name)
 %enddef
 
-%typemap(jni) tritri_status "void"
-%typemap(jtype) tritri_status "void"
-%typemap(jstype) tritri_status "void"
-%typemap(javaout) tritri_status { $jnicall; }
-%typemap(out, null="") tritri_status %{ if ($1 != TRITRI_OK) throw_status(jenv, $1, tritri_last_error()); %}
-
-%typemap(jni) tritri_status status "jint"
-%typemap(jtype) tritri_status status "int"
-%typemap(jstype) tritri_status status "int"
-%typemap(javain) tritri_status status "$javainput"
-%typemap(in) tritri_status status %{ $1 = static_cast<tritri_status>($input); %}
+// A call that returns has returned TRITRI_OK.
+%typemap(jni) tritri_status "jint"
+%typemap(jtype) tritri_status "int"
+%typemap(jstype) tritri_status "int"
+%typemap(javain) tritri_status "$javainput"
+%typemap(javaout) tritri_status { return $jnicall; }
+%typemap(in) tritri_status %{ $1 = static_cast<tritri_status>($input); %}
+%typemap(out, null="0") tritri_status %{
+  $result = static_cast<jint>($1);
+  if ($1 != TRITRI_OK) throw_status(jenv, $1, tritri_last_error());
+%}
 
 %typemap(jni) tritri_context *, tritri_matrix *, const tritri_matrix *, void *ADDRESS "jlong"
 %typemap(jtype) tritri_context *, tritri_matrix *, const tritri_matrix *, void *ADDRESS "long"

@@ -152,7 +152,7 @@ public final class Layout {
     // A trapezoid: the triangle over the diagonal's length, and full lines for the rest where there are such.
     final BigInteger diagonal = big(Math.min(rows, cols)), triangle = diagonal.multiply(diagonal.add(BigInteger.ONE)).shiftRight(1);
     final boolean more = fill == Fill.LOWER ? rows > cols : cols > rows;
-    return more ? triangle.add(diagonal.multiply(big(Math.abs(Math.subtractExact(rows, cols))))) : triangle;
+    return more ? triangle.add(diagonal.multiply(big(Math.abs(rows - cols)))) : triangle;
   }
 
   private static BigInteger big(long value) {

@@ -18,4 +18,8 @@ public enum Op {
   Op(int value) {
     this.value = value;
   }
+
+  boolean transposes() {
+    return this == TRANSPOSE || this == CONJ_TRANSPOSE;
+  }
 }
