@@ -34,3 +34,8 @@ if(TARGET tritri_python)
       FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
   endif()
 endif()
+
+option(TRITRI_DEB "Describe Debian packages for cpack" OFF)
+if(TRITRI_DEB)
+  include(${PROJECT_SOURCE_DIR}/packaging/cmake/deb.cmake)
+endif()
