@@ -23,14 +23,12 @@ import org.tritri.internal.TritriNative;
 public final class Tritri {
   private Tritri() {}
 
-  /** Made when it is first needed, kept until the virtual machine ends. */
-  private static final class Shared {
-    static final Context CONTEXT = new Context();
-  }
+  private static Context shared;
 
-  private static void shared(String function, MultiplyOptions options, Layout aLayout, Object a, Layout bLayout, Object b, Layout cLayout, Object c) {
-    Loader.load();
-    Shared.CONTEXT.multiplyObjects(function, options, aLayout, a, bLayout, b, cLayout, c);
+  /** Made when it is first needed, kept until the virtual machine ends. */
+  private static synchronized Context shared() {
+    if (shared == null) shared = new Context();
+    return shared;
   }
 
   /** The full product of two n x n matrices that lie row after row. */
@@ -57,32 +55,32 @@ public final class Tritri {
    * itself, in the same layout.
    */
   public static void multiply(MultiplyOptions options, Layout aLayout, double[] a, Layout bLayout, double[] b, Layout cLayout, double[] c) {
-    shared("Tritri.multiply", options, aLayout, a, bLayout, b, cLayout, c);
+    shared().multiplyObjects("Tritri.multiply", options, aLayout, a, bLayout, b, cLayout, c);
   }
 
   /** As {@link #multiply(MultiplyOptions, Layout, double[], Layout, double[], Layout, double[])}. */
   public static void multiply(MultiplyOptions options, Layout aLayout, float[] a, Layout bLayout, float[] b, Layout cLayout, float[] c) {
-    shared("Tritri.multiply", options, aLayout, a, bLayout, b, cLayout, c);
+    shared().multiplyObjects("Tritri.multiply", options, aLayout, a, bLayout, b, cLayout, c);
   }
 
   /** As {@link #multiply(MultiplyOptions, Layout, double[], Layout, double[], Layout, double[])}. */
   public static void multiply(MultiplyOptions options, Layout aLayout, short[] a, Layout bLayout, short[] b, Layout cLayout, short[] c) {
-    shared("Tritri.multiply", options, aLayout, a, bLayout, b, cLayout, c);
+    shared().multiplyObjects("Tritri.multiply", options, aLayout, a, bLayout, b, cLayout, c);
   }
 
   /** As {@link #multiply(MultiplyOptions, Layout, double[], Layout, double[], Layout, double[])}. */
   public static void multiply(MultiplyOptions options, Layout aLayout, FloatBuffer a, Layout bLayout, FloatBuffer b, Layout cLayout, FloatBuffer c) {
-    shared("Tritri.multiply", options, aLayout, a, bLayout, b, cLayout, c);
+    shared().multiplyObjects("Tritri.multiply", options, aLayout, a, bLayout, b, cLayout, c);
   }
 
   /** As {@link #multiply(MultiplyOptions, Layout, double[], Layout, double[], Layout, double[])}. */
   public static void multiply(MultiplyOptions options, Layout aLayout, DoubleBuffer a, Layout bLayout, DoubleBuffer b, Layout cLayout, DoubleBuffer c) {
-    shared("Tritri.multiply", options, aLayout, a, bLayout, b, cLayout, c);
+    shared().multiplyObjects("Tritri.multiply", options, aLayout, a, bLayout, b, cLayout, c);
   }
 
   /** As {@link #multiply(MultiplyOptions, Layout, double[], Layout, double[], Layout, double[])}. */
   public static void multiply(MultiplyOptions options, Layout aLayout, ShortBuffer a, Layout bLayout, ShortBuffer b, Layout cLayout, ShortBuffer c) {
-    shared("Tritri.multiply", options, aLayout, a, bLayout, b, cLayout, c);
+    shared().multiplyObjects("Tritri.multiply", options, aLayout, a, bLayout, b, cLayout, c);
   }
 
   /** The native library's version, such as "0.1.0". */

@@ -33,7 +33,7 @@ public final class Loader {
   /** What went wrong, or null. */
   private static String attempt() {
     final String file = System.mapLibraryName(NAME);
-    final String path;
+    final String path;  // what the virtual machine says about java.library.path, which it quotes
     try {
       System.loadLibrary(NAME);
       return null;
@@ -45,8 +45,8 @@ public final class Loader {
       unpackAndLoad(folder);
       return null;
     } catch (IOException | UnsatisfiedLinkError error) {
-      return "Tritri: native library: " + file + " must be on java.library.path or in the jar, and was found in neither: 1. java.library.path="
-          + System.getProperty("java.library.path") + " (" + path + "); 2. " + folder + " in " + jar() + " (" + error.getMessage() + ")";
+      return "Tritri: native library: " + file + " must be on java.library.path or in the jar, and neither could be used: 1. " + path + "; 2. " + folder
+          + " in " + jar() + ": " + error.getMessage();
     }
   }
 

@@ -1,0 +1,46 @@
+"""Which array library an argument belongs to. Libraries other than NumPy are imported only when one of their arrays is here already."""
+from __future__ import annotations
+
+from importlib import import_module
+
+import numpy as np
+
+from . import numpy_arrays
+from .base import Family
+
+_LIBRARIES = {"torch": "torch_arrays", "cupy": "cupy_arrays", "jax": "jax_arrays", "jaxlib": "jax_arrays"}
+_known: dict[type, Family] = {np.ndarray: numpy_arrays.FAMILY}
+
+
+def family_of(x, name: str) -> Family:
+    """The family of one argument, or a TypeError that says what to pass."""
+    family = _known.get(type(x))
+    if family is None:
+        numpy_arrays.reject_masked(x, name)
+        family = _find(x, name)
+        _known[type(x)] = family
+    return family
+
+
+def _find(x, name: str) -> Family:
+    if isinstance(x, np.ndarray):
+        return numpy_arrays.FAMILY
+    for base in type(x).__mro__:
+        library = _LIBRARIES.get(base.__module__.partition(".")[0])
+        if library:
+            return import_module("." + library, __name__).FAMILY
+    if hasattr(x, "__cuda_array_interface__") or hasattr(x, "__dlpack__"):
+        return import_module(".protocol_arrays", __name__).FAMILY
+    raise TypeError(f"multiply: {name}: must be an array (NumPy, or with __dlpack__ or __cuda_array_interface__), got {type(x).__name__}: "
+                    f"pass numpy.asarray({name}, dtype=float)")
+
+
+def common_family(a, b, out) -> Family:
+    """The one family that all arguments belong to."""
+    family = family_of(a, "a")
+    for x, name in ((b, "b"), (out, "out")):
+        if x is not None or name == "b":
+            other = family_of(x, name)
+            if other is not family:
+                raise TypeError(f"multiply: {name}: must be the same kind of array as a, {family.kind}, got {type(x).__name__}: convert one of them")
+    return family

@@ -1,0 +1,61 @@
+"""What the product asks of an array library."""
+from __future__ import annotations
+
+HOST = -1  # the place of arrays in host memory; others are CUDA device indices
+LEGACY_STREAM = 1  # the handle of CUDA's legacy default stream, whose usual name, 0, means the context's own stream here
+
+
+class View:
+    """Where an array's elements are."""
+
+    __slots__ = ("address", "shape", "strides", "dtype", "place", "conj", "keep")
+
+    def __init__(self, address, shape, strides, dtype, place, conj=False, keep=None):
+        self.address = address
+        self.shape = shape
+        self.strides = strides  # in elements; None: not whole elements, or not aligned
+        self.dtype = dtype      # tritri_dtype
+        self.place = place
+        self.conj = conj        # the elements are the conjugates of what is stored
+        self.keep = keep        # what must live as long as the address is used
+
+
+class Family:
+    """One array library. Every method takes that library's arrays."""
+
+    kind = ""
+
+    def differentiates(self, a, b, out) -> bool:
+        """Whether the library wants gradients of this product."""
+        return False
+
+    def view(self, x, name: str, writable: bool = False) -> View:
+        raise NotImplementedError
+
+    def compact(self, x):
+        """A row-major copy."""
+        raise NotImplementedError
+
+    def empty(self, like, shape, dtype: int, zero: bool, context):
+        """A new row-major array beside `like`, zeros if asked."""
+        raise NotImplementedError
+
+    def store(self, out, values, fill: str) -> None:
+        """Copies what is inside the fill of `values` into `out`."""
+        raise NotImplementedError
+
+    def stream(self, view):
+        """The caller's current stream on the view's device: (handle, what keeps it alive)."""
+        return LEGACY_STREAM, None
+
+    def tf32_allowed(self, view) -> bool:
+        """What the library's own setting says about float32 products."""
+        return False
+
+    def finish(self, result, like, views, context):
+        """The result as the caller gets it."""
+        return result
+
+
+def refuse_dtype(name: str, got: str, advice: str):
+    raise TypeError(f"multiply: {name}: dtype must be float32, float64, complex64, complex128, float16 or bfloat16, got {got}: {advice}")
