@@ -30,7 +30,8 @@ struct InPlace {
 };
 InPlace in_place(const Problem &problem, void *workspace);
 
-// Throws TRITRI_NOT_SUPPORTED where `algorithm` cannot serve the problem. Plan::workspace includes the copies of in_place().
-Plan make_plan(const Problem &problem, int32_t algorithm, const GpuTraits &traits);
+// The fastest way by modelled time whose workspace fits into `workspace_limit`; where none fits, the one that needs least. Plan::workspace
+// includes the copies of in_place(). Throws TRITRI_NOT_SUPPORTED where `algorithm` cannot serve the problem.
+Plan make_plan(const Problem &problem, int32_t algorithm, const GpuTraits &traits, size_t workspace_limit);
 
 }  // namespace tritri::cuda

@@ -1,0 +1,28 @@
+#include "cuda/cublas/handle.h"
+
+#include <cuda_runtime_api.h>
+
+#include <cstring>
+
+#include "core/error.h"
+
+namespace tritri::cuda {
+
+void throw_cublas_error(const CublasLibrary &library, cublasStatus_t status, const char *call, const char *file, int line) {
+  (void)cudaGetLastError();
+  const char *slash = std::strrchr(file, '/');
+  const tritri_status kind = status == CUBLAS_STATUS_ALLOC_FAILED ? TRITRI_OUT_OF_MEMORY : TRITRI_DEVICE_ERROR;
+  fail(kind, "tritri: cuBLAS: ", call, " (", slash ? slash + 1 : file, ":", line, ") must succeed, got ", library.status_string(status), " from ", library.path);
+}
+
+Cublas::Cublas() : library_(cublas_library()) {
+  TRITRI_CUBLAS_CHECK(library_, library_.create(&handle_));
+  // Sums of 16-bit products stay in float32, and nothing turns float32 into TF32 unasked.
+  TRITRI_CUBLAS_CHECK(library_, library_.set_math_mode(handle_, static_cast<cublasMath_t>(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION)));
+}
+
+Cublas::~Cublas() {
+  if (handle_) library_.destroy(handle_);
+}
+
+}  // namespace tritri::cuda

@@ -1,0 +1,33 @@
+// Products through cuBLAS. The plan is a pure function; the run only enqueues.
+#pragma once
+#include "cuda/heuristics.h"
+
+struct CUstream_st;
+
+namespace tritri::cuda {
+
+class Cublas;
+
+// GEMM: everything is full and cuBLAS reads and writes in place. TRMM: one triangle times a full matrix. BLOCKED: strips of C's rows; for each, panels of k
+// whose rows of A and columns of B exist, packed densely with explicit zeros on the diagonal and summed by one GEMM each.
+enum class CublasForm : int { gemm, trmm, blocked };
+const char *name(CublasForm form);
+
+struct CublasPlan {
+  CublasForm form = CublasForm::blocked;
+  int64_t strip = 0, panel = 0;       // rows of C and k taken at a time
+  int64_t group = 1;                  // matrices of the batch taken at a time
+  bool pack_a = false, pack_b = false;
+  int64_t a_ld = 0, b_ld = 0, sum_ld = 0;             // elements, of packed panels and of the sums
+  size_t sum_bytes = 0, a_bytes = 0, b_bytes = 0;     // workspace parts in this order
+  size_t blas_bytes = 0;                              // cuBLAS's own part, last
+  size_t bytes = 0;                                   // all of it
+  double seconds = 0;                                 // modelled
+};
+
+// `limit` is the workspace that there is; the plan stays within it if it can.
+CublasPlan plan_cublas(const Problem &problem, const GpuTraits &traits, size_t limit);
+
+void run_cublas(const Cublas &blas, const Problem &problem, const CublasPlan &plan, void *workspace, CUstream_st *stream);
+
+}  // namespace tritri::cuda

@@ -1,0 +1,22 @@
+// The kernels around cuBLAS: operands into dense panels before it, sums into C after it.
+#pragma once
+#include <cuda_runtime_api.h>
+
+#include "core/canonical.h"
+
+namespace tritri::cuda {
+
+void load_panels();
+
+// Rows x cols of op(X) for matrices [batch.begin, batch.end), row by row with `ld` and `stride` between matrices: zeros outside the fill, ones on a
+// unit diagonal, conjugated, rounded to TF32 if the problem says so. Nothing outside the fill is read.
+void pack_panel(const Problem &problem, const View &x, Range batch, Range rows, Range cols, void *panel, int64_t ld, int64_t stride, cudaStream_t stream);
+
+// C := alpha sums + beta C for these rows and every column that C holds. `sums` are in the accumulator's type (float32 for 16-bit types), row by row,
+// and a NaN among them is computed again over its own k range, since the sums met explicit zeros.
+void finish_rows(const Problem &problem, Range batch, Range rows, const void *sums, int64_t ld, int64_t stride, cudaStream_t stream);
+
+// The same for a C that already holds alpha * sums with beta 0: its NaNs are computed again.
+void repair(const Problem &problem, int64_t batch, cudaStream_t stream);
+
+}  // namespace tritri::cuda

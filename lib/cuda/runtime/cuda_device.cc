@@ -1,0 +1,400 @@
+#include "cuda/runtime/cuda_device.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <mutex>
+
+#include "core/error.h"
+#include "cuda/cublas/handle.h"
+#include "cuda/cublas/route.h"
+#include "cuda/heuristics.h"
+#include "cuda/kernels/copy.h"
+#include "cuda/kernels/panels.h"
+#include "cuda/kernels/table.h"
+#include "cuda/runtime/device_guard.h"
+#include "cuda/runtime/resource.h"
+#include "cuda/runtime/transfer.h"
+
+namespace tritri::cuda {
+namespace {
+
+constexpr size_t default_workspace = size_t{256} << 20;
+constexpr int64_t line_bytes = 16;  // what the copy engines and vector loads want lines to be aligned to
+
+int attribute(cudaDeviceAttr what, int device) {
+  int value = 0;
+  TRITRI_CUDA_CHECK(cudaDeviceGetAttribute(&value, what, device));
+  return value;
+}
+
+GpuTraits read_traits(int device) {
+  GpuTraits traits;
+  traits.compute_major = attribute(cudaDevAttrComputeCapabilityMajor, device);
+  traits.compute_minor = attribute(cudaDevAttrComputeCapabilityMinor, device);
+  traits.multiprocessors = attribute(cudaDevAttrMultiProcessorCount, device);
+  traits.shared_bytes = static_cast<size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  traits.l2_bytes = static_cast<size_t>(attribute(cudaDevAttrL2CacheSize, device));
+  const bool half_width = traits.compute_major < 8 || (traits.compute_major == 8 && traits.compute_minor == 0);  // 64 FMA lanes per multiprocessor
+  traits.fma32_per_second = 1e3 * attribute(cudaDevAttrClockRate, device) * traits.multiprocessors * (half_width ? 64 : 128);
+  // Two transfers per clock on every wire; 0.85 is what copies reach of it.
+  traits.bytes_per_second = 0.85 * 2e3 * attribute(cudaDevAttrMemoryClockRate, device) * attribute(cudaDevAttrGlobalMemoryBusWidth, device) / 8;
+  traits.cublas_version = cublas_library().version;
+  return traits;
+}
+
+// In front of every block of tritri_host_allocate: host_release knows its own by it, from whichever context they came.
+struct HostMark {
+  static constexpr size_t bytes = 256;
+  static constexpr uint64_t magic = 0x7472697472692d31;
+  uint64_t word;
+  void *block;
+};
+
+bool is_capturing(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  TRITRI_CUDA_CHECK(cudaStreamIsCapturing(stream, &status));
+  return status != cudaStreamCaptureStatusNone;
+}
+
+class CudaDevice final : public Device {
+ public:
+  explicit CudaDevice(const tritri_context_options &options);
+  ~CudaDevice() override;
+
+  tritri_device_info info() const override { return device_info(index_); }
+
+  void *allocate(size_t bytes) override {
+    const DeviceGuard guard(index_);
+    forget_earlier_errors();
+    DeviceMemory memory = allocate_device(bytes);
+    void *const pointer = memory.get();
+    memory.abandon();
+    return pointer;
+  }
+
+  void release(void *memory) noexcept override {
+    if (!memory || !usable()) return;
+    try {
+      const DeviceGuard guard(index_);
+      const DeviceMemory owner(memory);
+    } catch (...) {
+      // The device is gone, and its memory with it.
+    }
+  }
+
+  void *host_allocate(size_t bytes) override {
+    const DeviceGuard guard(index_);
+    forget_earlier_errors();
+    if (bytes > SIZE_MAX - HostMark::bytes) fail(TRITRI_OUT_OF_MEMORY, "tritri_host_allocate: bytes: the host must have room for it, got ", bytes);
+    PinnedMemory memory = allocate_pinned(bytes + HostMark::bytes);
+    char *const block = static_cast<char *>(memory.get()), *const pointer = block + HostMark::bytes;
+    const HostMark mark{HostMark::magic, pointer};
+    std::memcpy(block, &mark, sizeof mark);
+    memory.abandon();
+    return pointer;
+  }
+
+  bool host_release(void *memory) override {
+    const DeviceGuard guard(index_);
+    forget_earlier_errors();
+    char *const block = static_cast<char *>(memory) - HostMark::bytes;
+    cudaPointerAttributes attributes;
+    const cudaError_t known = cudaPointerGetAttributes(&attributes, block);
+    drop(known);
+    if (known != cudaSuccess || attributes.type != cudaMemoryTypeHost) return false;
+    HostMark mark;
+    std::memcpy(&mark, block, sizeof mark);
+    if (mark.word != HostMark::magic || mark.block != memory) return false;
+    std::memset(block, 0, sizeof mark);
+    TRITRI_CUDA_CHECK(cudaFreeHost(block));
+    return true;
+  }
+
+  void upload(const Layout &to, void *device_memory, const Layout &from, const void *host) override {
+    synchronous("tritri_upload", [&] { transfer_->upload(to, device_memory, from, host, stream_); });
+  }
+  void download(const Layout &from, const void *device_memory, const Layout &to, void *host) override {
+    synchronous("tritri_download", [&] { transfer_->download(from, device_memory, to, host, stream_); });
+  }
+  int64_t line_alignment(Dtype dtype) const override { return std::max<int64_t>(1, line_bytes / element_bytes(dtype)); }
+
+  Plan plan(const Problem &problem, int32_t algorithm) override {
+    Plan plan = make_plan(problem, algorithm, traits_, workspace_bytes_);
+    plan.flops = useful_flops(problem);
+    return plan;
+  }
+  void multiply(const Problem &problem, int32_t algorithm) override;
+  void multiply_host(const tritri_multiply_options &options, const Operands &operands) override;
+
+  void synchronize() override {
+    synchronous("tritri_context_synchronize", [&] { TRITRI_CUDA_CHECK(cudaStreamSynchronize(stream_)); });
+  }
+  void set_stream(void *stream) override;
+
+ private:
+  // A fork inherits none of CUDA, and after the driver has shut down nothing can be released.
+  bool usable() const noexcept {
+    int device = 0;
+    if (getpid() != process_) return false;
+    const cudaError_t error = cudaGetDevice(&device);
+    drop(error);
+    return error == cudaSuccess;
+  }
+
+  void enqueue(const Problem &problem, int32_t algorithm);
+  void load();
+  void warm_up();
+
+  // A call that waits, and so is the first to hear of failures in what was enqueued before it.
+  template <class Body>
+  void synchronous(const char *function, Body &&body) {
+    const DeviceGuard guard(index_);
+    forget_earlier_errors();
+    if (is_capturing(stream_)) fail(TRITRI_INVALID_ARGUMENT, function, ": context: its stream must not be in graph capture, since this call waits for it, got one that is");
+    const bool pending = pending_;
+    pending_ = false;
+    try {
+      body();
+    } catch (const Error &error) {
+      if (!pending || error.status() != TRITRI_DEVICE_ERROR) throw;
+      throw Error(error.status(), text(function, ": context: work that tritri_multiply enqueued before must succeed, got ", error.what()));
+    }
+  }
+
+  int index_;
+  pid_t process_ = getpid();
+  GpuTraits traits_;
+  Stream own_stream_;
+  cudaStream_t stream_ = nullptr;  // own_stream_ or the caller's
+  Event order_;
+  size_t workspace_bytes_ = 0;
+  DeviceMemory workspace_;
+  std::unique_ptr<Transfer> transfer_;
+  std::unique_ptr<Cublas> blas_;
+  bool pending_ = false;  // something was enqueued since the last synchronisation
+};
+
+CudaDevice::CudaDevice(const tritri_context_options &options) : index_(options.device_index) {
+  const DeviceGuard guard(index_);
+  forget_earlier_errors();
+  traits_ = read_traits(index_);
+  if (!traits_.at_least(8, 0))
+    fail(TRITRI_NOT_SUPPORTED, "tritri_context_create: options: device_index must name a device of compute capability 8.0 or newer, got ", traits_.compute_major, ".",
+         traits_.compute_minor);
+  own_stream_ = make_stream();
+  stream_ = own_stream_.get();
+  order_ = make_event();
+  size_t free = 0, total = 0;
+  TRITRI_CUDA_CHECK(cudaMemGetInfo(&free, &total));
+  workspace_bytes_ = options.workspace_bytes != 0 ? options.workspace_bytes : std::min(default_workspace, total / 32);
+  workspace_ = allocate_device(workspace_bytes_);
+  transfer_ = std::make_unique<Transfer>(index_);
+  if (traits_.cublas_version != 0) blas_ = std::make_unique<Cublas>();
+  load();
+  warm_up();
+  TRITRI_CUDA_CHECK(cudaStreamSynchronize(stream_));
+  pending_ = false;
+  if (options.stream) stream_ = static_cast<cudaStream_t>(options.stream);
+}
+
+CudaDevice::~CudaDevice() {
+  if (usable()) {
+    try {
+      const DeviceGuard guard(index_);
+      transfer_.reset();
+      blas_.reset();
+      workspace_ = DeviceMemory();
+      order_ = Event();
+      own_stream_ = Stream();
+      return;
+    } catch (...) {
+      // As below.
+    }
+  }
+  if (blas_) blas_->abandon();
+  if (transfer_) transfer_->abandon();
+  workspace_.abandon();
+  order_.abandon();
+  own_stream_.abandon();
+}
+
+void CudaDevice::load() {
+  static std::mutex mutex;  // kernels raise per-function limits, which are the process's
+  const std::lock_guard<std::mutex> lock(mutex);
+  load_copy();
+  load_panels();
+  for (const Kernel *kernel : kernels()) kernel->load(traits_);
+}
+
+// One small product of each type and route, so that whatever loads on first use has been used.
+void CudaDevice::warm_up() {
+  constexpr int64_t n = 256;
+  for (const Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::c64, Dtype::c128, Dtype::f16, Dtype::bf16}) {
+    const size_t matrix = static_cast<size_t>(n * n * element_bytes(dtype));
+    for (const Fill fill : {Fill::lower, Fill::full}) {
+      Problem p;
+      p.dtype = dtype;
+      p.m = p.n = p.k = n;
+      p.a.rows = p.a.cols = p.a.ld = n;
+      p.a.fill = fill;
+      p.b = p.c = p.a;
+      p.c.fill = Fill::full;
+      for (const int32_t algorithm : {TRITRI_ALGORITHM_KERNEL, TRITRI_ALGORITHM_AUTO, TRITRI_ALGORITHM_CUBLAS}) {
+        if (algorithm == TRITRI_ALGORITHM_CUBLAS && !blas_) continue;
+        const size_t needed = make_plan(p, algorithm, traits_, workspace_bytes_).workspace;
+        if (workspace_bytes_ < 3 * matrix || workspace_bytes_ - 3 * matrix < needed) continue;
+        // The operands stand at the end of the workspace, out of the product's way.
+        char *const end = static_cast<char *>(workspace_.get()) + workspace_bytes_ / 256 * 256;
+        p.a.data = end - 3 * matrix;
+        p.b.data = end - 2 * matrix;
+        p.c.data = end - matrix;
+        TRITRI_CUDA_CHECK(cudaMemsetAsync(end - 3 * matrix, 0, 2 * matrix, stream_));
+        enqueue(p, algorithm);
+      }
+    }
+  }
+}
+
+void CudaDevice::enqueue(const Problem &problem, int32_t algorithm) {
+  if (problem.m == 0 || problem.n == 0) return;
+  if (only_scales(problem)) {
+    if (problem.beta == std::complex<double>(1, 0)) return;
+    Problem scale = problem;
+    scale.k = 0;  // every sum is empty, and the inputs are not read
+    kernels()[0]->launch(scale, kernels()[0]->plan(scale, traits_), nullptr, traits_, stream_);
+    return;
+  }
+  Plan plan = make_plan(problem, algorithm, traits_, workspace_bytes_);
+  if (plan.workspace > workspace_bytes_)
+    fail(TRITRI_OUT_OF_MEMORY, "tritri_multiply: context: its workspace must hold ", plan.workspace, " bytes for this product (tritri_workspace_size tells), got ",
+         workspace_bytes_);
+  const InPlace moved = in_place(problem, workspace_.get());
+  const auto move = [&](const View &from, const View &to) {
+    const CopySide source{static_cast<char *>(const_cast<void *>(from.data)), from.lines(), from.batch_stride};
+    const CopySide target{static_cast<char *>(const_cast<void *>(to.data)), to.lines(), to.batch_stride};
+    const Lines walk = from.lines();
+    copy_fill(problem.dtype, target, source, walk, {{0, from.batch_stride == 0 ? 1 : problem.batch}, {0, walk.count}, {0, walk.length}}, stream_);
+  };
+  if (moved.copy_a) move(problem.a, moved.problem.a);
+  if (moved.copy_b) move(problem.b, moved.problem.b);
+  char *const rest = static_cast<char *>(workspace_.get()) + moved.bytes;
+  if (plan.algorithm == TRITRI_ALGORITHM_CUBLAS) {
+    run_cublas(*blas_, moved.problem, plan_cublas(moved.problem, traits_, workspace_bytes_ - moved.bytes), rest, stream_);
+  } else {
+    plan.workspace -= moved.bytes;
+    kernels()[static_cast<size_t>(plan.kernel)]->launch(moved.problem, plan, rest, traits_, stream_);
+  }
+}
+
+void CudaDevice::multiply(const Problem &problem, int32_t algorithm) {
+  if (algorithm == TRITRI_ALGORITHM_CUBLAS && !blas_) make_plan(problem, algorithm, traits_, workspace_bytes_);  // says why not
+  const DeviceGuard guard(index_);
+  forget_earlier_errors();
+  pending_ = true;
+  enqueue(problem, algorithm);
+}
+
+void CudaDevice::multiply_host(const tritri_multiply_options &options, const Operands &host) {
+  const DeviceGuard guard(index_);
+  Operands device = host;
+  const auto place = [&](Layout &layout) {
+    layout = tight(layout, line_alignment(layout.dtype));
+    return allocate_device(static_cast<size_t>(layout.bytes()));
+  };
+  const DeviceMemory a = place(device.a), b = place(device.b), c = place(device.c);
+  device.a_data = a.get();
+  device.b_data = b.get();
+  device.c_data = c.get();
+  const Problem problem = canonical(options, device);
+  make_plan(problem, options.algorithm, traits_, workspace_bytes_);  // refuses before anything is moved
+  if (problem.reads_inputs()) {
+    upload(device.a, a.get(), host.a, host.a_data);
+    upload(device.b, b.get(), host.b, host.b_data);
+  }
+  if (problem.beta != std::complex<double>(0, 0)) upload(device.c, c.get(), host.c, host.c_data);
+  multiply(problem, options.algorithm);
+  download(device.c, c.get(), host.c, host.c_data);
+}
+
+void CudaDevice::set_stream(void *stream) {
+  const cudaStream_t next = stream ? static_cast<cudaStream_t>(stream) : own_stream_.get();
+  if (next == stream_) return;
+  const DeviceGuard guard(index_);
+  forget_earlier_errors();
+  // Work that is being captured has not run and orders nothing; a stream in capture cannot wait for what was enqueued outside, so we do.
+  if (pending_ && !is_capturing(stream_)) {
+    if (is_capturing(next)) {
+      cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+      TRITRI_CUDA_CHECK(cudaThreadExchangeStreamCaptureMode(&mode));
+      const cudaError_t error = cudaStreamSynchronize(stream_);
+      TRITRI_CUDA_CHECK(cudaThreadExchangeStreamCaptureMode(&mode));
+      TRITRI_CUDA_CHECK(error);
+    } else {
+      TRITRI_CUDA_CHECK(cudaEventRecord(order_.get(), stream_));
+      TRITRI_CUDA_CHECK(cudaStreamWaitEvent(next, order_.get(), 0));
+    }
+  }
+  stream_ = next;
+}
+
+// As much of `text` as fits, with the terminating 0.
+template <size_t size>
+void write_text(char (&target)[size], const std::string &text) {
+  target[text.copy(target, size - 1)] = 0;
+}
+
+cudaError_t count_devices(int *count) {
+  *count = 0;
+  const cudaError_t error = cudaGetDeviceCount(count);
+  if (error != cudaSuccess) {
+    (void)cudaGetLastError();
+    *count = 0;
+  }
+  return error;
+}
+
+}  // namespace
+
+int32_t device_count() {
+  int count = 0;
+  count_devices(&count);
+  return count;
+}
+
+std::string why_no_device() {
+  int count = 0, driver = 0;
+  const cudaError_t error = count_devices(&count);
+  drop(cudaDriverGetVersion(&driver));
+  const std::string driver_text = driver == 0 ? std::string("no driver is installed") : text("the driver supports CUDA ", driver / 1000, ".", driver % 1000 / 10);
+  return text("CUDA answered ", cudaGetErrorName(error), " (", cudaGetErrorString(error), "); ", driver_text);
+}
+
+tritri_device_info device_info(int32_t index) {
+  const DeviceGuard guard(index);
+  forget_earlier_errors();
+  tritri_device_info info = TRITRI_DEVICE_INFO_INIT;
+  info.kind = TRITRI_DEVICE_CUDA;
+  info.index = index;
+  cudaDeviceProp properties;
+  TRITRI_CUDA_CHECK(cudaGetDeviceProperties(&properties, index));
+  write_text(info.name, properties.name);
+  write_text(info.details, "own kernels, " + cublas_library().report);
+  size_t free = 0, total = 0;
+  TRITRI_CUDA_CHECK(cudaMemGetInfo(&free, &total));
+  info.memory_total = static_cast<int64_t>(total);
+  info.memory_free = static_cast<int64_t>(free);
+  info.compute_major = properties.major;
+  info.compute_minor = properties.minor;
+  info.multiprocessors = properties.multiProcessorCount;
+  TRITRI_CUDA_CHECK(cudaDriverGetVersion(&info.driver_version));
+  TRITRI_CUDA_CHECK(cudaRuntimeGetVersion(&info.runtime_version));
+  info.blas_version = cublas_library().version;
+  return info;
+}
+
+std::shared_ptr<Device> make_device(const tritri_context_options &options) { return std::make_shared<CudaDevice>(options); }
+
+}  // namespace tritri::cuda

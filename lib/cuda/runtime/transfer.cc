@@ -1,0 +1,219 @@
+#include "cuda/runtime/transfer.h"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+#include "cuda/kernels/copy.h"
+
+namespace tritri::cuda {
+namespace {
+
+constexpr int64_t slot_bytes = int64_t{2} << 20;
+constexpr size_t most_slots = 8;
+constexpr int64_t single_thread_bytes = int64_t{1} << 20;  // below this, starting threads costs more than they save
+
+// The host's lines one after the other with nothing in between: what crosses the bus.
+Lines compact(const Lines &lines) {
+  Lines stream = lines;
+  stream.packed = lines.profile != Fill::full;
+  stream.ld = lines.length;
+  return stream;
+}
+
+// The memory that a pinned host matrix has in the device's eyes, or NULL where it is ordinary memory.
+char *device_view(const Layout &x, const void *host) {
+  const int64_t element = element_bytes(x.dtype), reach = (x.batch - 1) * x.batch_stride * element;
+  char *base = const_cast<char *>(static_cast<const char *>(host));
+  char *first = base + std::min<int64_t>(reach, 0), *last = base + std::max<int64_t>(reach, 0) + x.lines().extent() * element - 1;
+  const auto mapped = [](char *address) -> char * {
+    cudaPointerAttributes attributes;
+    if (cudaPointerGetAttributes(&attributes, address) != cudaSuccess) {
+      (void)cudaGetLastError();
+      return nullptr;
+    }
+    return attributes.type == cudaMemoryTypeHost ? static_cast<char *>(attributes.devicePointer) : nullptr;
+  };
+  char *const from = mapped(first), *const to = mapped(last);
+  return from && to && to - from == last - first ? from + (base - first) : nullptr;
+}
+
+}  // namespace
+
+struct Transfer::Job {
+  bool to_device;
+  Layout device, host;
+  void *device_data;
+  char *host_data;
+
+  int64_t element() const { return element_bytes(device.dtype); }
+  // A matrix that the target holds once is moved once.
+  int64_t batches() const { return target().batch > 1 && target().batch_stride == 0 ? 1 : target().batch; }
+  const Layout &target() const { return to_device ? device : host; }
+  CopySide device_side() const {
+    return {static_cast<char *>(device_data), device.lines(), device.batch_stride, 0, device.order != host.order};
+  }
+};
+
+// Hands out the stream in chunks of at most a slot: whole matrices, else lines, else pieces of a line.
+struct Chunks {
+  Lines lines, stream;
+  int64_t batches, each, most;  // elements of one matrix, and of the largest chunk
+  int64_t batch = 0, line = 0, position = 0;
+  std::mutex mutex;
+
+  struct Chunk { CopyBox box; int64_t origin, elements; };
+
+  Chunks(const Lines &host, int64_t matrices, int64_t element)
+      : lines(host), stream(compact(host)), batches(matrices), each(stream.extent()), most(slot_bytes / element) {}
+
+  bool next(Chunk *chunk) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (each == 0 || batch >= batches) return false;
+    const Range all_lines{0, lines.count}, all_positions{0, lines.length};
+    if (each <= most) {
+      const int64_t count = std::min(most / each, batches - batch);
+      *chunk = {{{batch, batch + count}, all_lines, all_positions}, batch * each, count * each};
+      batch += count;
+      return true;
+    }
+    while (lines.held(line).empty()) ++line;  // empty lines are a matrix's last ones or first ones, never all of them
+    const Range held = lines.held(line);
+    const int64_t begin = std::max(position, held.begin), start = stream.offset(line, begin);
+    if (held.end - begin > most) {
+      *chunk = {{{batch, batch + 1}, {line, line + 1}, {begin, begin + most}}, batch * each + start, most};
+      position = begin + most;
+      return true;
+    }
+    int64_t end = line + 1, elements = held.end - begin;
+    while (begin == held.begin && end < lines.count && elements + lines.held(end).size() <= most) elements += lines.held(end++).size();
+    *chunk = {{{batch, batch + 1}, {line, end}, begin == held.begin ? all_positions : Range{begin, held.end}}, batch * each + start, elements};
+    line = end;
+    position = 0;
+    while (line < lines.count && lines.held(line).empty()) ++line;
+    if (line == lines.count) {
+      line = 0;
+      ++batch;
+    }
+    return true;
+  }
+
+  void stop() {
+    const std::lock_guard<std::mutex> lock(mutex);
+    batch = batches;
+  }
+};
+
+Transfer::Transfer(int device) : device_(device), stream_(make_stream()), ready_(make_event()) {
+  const size_t threads = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, most_slots);
+  for (size_t i = 0; i < threads; ++i) {
+    Slot slot;
+    slot.host = allocate_pinned(static_cast<size_t>(slot_bytes));
+    slot.device = allocate_device(static_cast<size_t>(slot_bytes));
+    slot.done = make_event();
+    slots_.push_back(std::move(slot));
+  }
+}
+
+void Transfer::abandon() noexcept {
+  for (Slot &slot : slots_) {
+    slot.host.abandon();
+    slot.device.abandon();
+    slot.done.abandon();
+  }
+  ready_.abandon();
+  stream_.abandon();
+}
+
+// One thread's share: chunk after chunk through its own slot.
+void Transfer::work(const Job &job, Slot &slot, Chunks &chunks) {
+  const int64_t element = job.element();
+  const CopySide device = job.device_side();
+  const auto each_line = [&](const Chunks::Chunk &chunk, auto &&move) {
+    for (int64_t batch = chunk.box.batch.begin; batch < chunk.box.batch.end; ++batch) {
+      char *matrix = job.host_data + batch * job.host.batch_stride * element;
+      for (int64_t line = chunk.box.line.begin; line < chunk.box.line.end; ++line) {
+        const Range held = chunks.lines.held(line);
+        const int64_t begin = std::max(held.begin, chunk.box.position.begin), end = std::min(held.end, chunk.box.position.end);
+        if (begin >= end) continue;
+        char *in_slot = static_cast<char *>(slot.host.get()) + (batch * chunks.each + chunks.stream.offset(line, begin) - chunk.origin) * element;
+        move(in_slot, matrix + chunks.lines.offset(line, begin) * element, static_cast<size_t>((end - begin) * element));
+      }
+    }
+  };
+  for (Chunks::Chunk chunk; chunks.next(&chunk);) {
+    const CopySide stream{static_cast<char *>(slot.device.get()), chunks.stream, chunks.each, chunk.origin};
+    const size_t bytes = static_cast<size_t>(chunk.elements * element);
+    if (job.to_device) {
+      TRITRI_CUDA_CHECK(cudaEventSynchronize(slot.done.get()));  // the slot's former chunk has left it
+      each_line(chunk, [](char *in_slot, char *in_matrix, size_t size) { std::memcpy(in_slot, in_matrix, size); });
+      TRITRI_CUDA_CHECK(cudaMemcpyAsync(slot.device.get(), slot.host.get(), bytes, cudaMemcpyHostToDevice, stream_.get()));
+      copy_fill(job.device.dtype, device, stream, chunks.lines, chunk.box, stream_.get());
+      TRITRI_CUDA_CHECK(cudaEventRecord(slot.done.get(), stream_.get()));
+    } else {
+      copy_fill(job.device.dtype, stream, device, chunks.lines, chunk.box, stream_.get());
+      TRITRI_CUDA_CHECK(cudaMemcpyAsync(slot.host.get(), slot.device.get(), bytes, cudaMemcpyDeviceToHost, stream_.get()));
+      TRITRI_CUDA_CHECK(cudaEventRecord(slot.done.get(), stream_.get()));
+      TRITRI_CUDA_CHECK(cudaEventSynchronize(slot.done.get()));
+      each_line(chunk, [](char *in_slot, char *in_matrix, size_t size) { std::memcpy(in_matrix, in_slot, size); });
+    }
+  }
+}
+
+void Transfer::run(const Job &job, cudaStream_t after) {
+  TRITRI_CUDA_CHECK(cudaEventRecord(ready_.get(), after));
+  TRITRI_CUDA_CHECK(cudaStreamWaitEvent(stream_.get(), ready_.get(), 0));
+  Chunks chunks(job.host.lines(), job.batches(), job.element());
+  if (chunks.each > 0) {
+    if (char *pinned = device_view(job.host, job.host_data)) {
+      const CopySide host{pinned, job.host.lines(), job.host.batch_stride}, device = job.device_side();
+      const CopyBox all{{0, job.batches()}, {0, chunks.lines.count}, {0, chunks.lines.length}};
+      copy_fill(job.device.dtype, job.to_device ? device : host, job.to_device ? host : device, chunks.lines, all, stream_.get());
+    } else {
+      const bool alone = chunks.each * chunks.batches * job.element() <= single_thread_bytes;
+      std::exception_ptr failure;
+      std::mutex failure_mutex;
+      const auto share = [&](Slot &slot) {
+        try {
+          work(job, slot, chunks);
+        } catch (...) {
+          const std::lock_guard<std::mutex> lock(failure_mutex);
+          failure = std::current_exception();
+          chunks.stop();
+        }
+      };
+      std::vector<std::thread> helpers;
+      for (size_t i = 1; i < slots_.size() && !alone; ++i) {
+        try {
+          helpers.emplace_back([&, i] {
+            // A failure shows in this thread's first call.
+            drop(cudaSetDevice(device_));
+            share(slots_[i]);
+          });
+        } catch (const std::system_error &) {
+          break;  // no more threads to be had: fewer do
+        }
+      }
+      share(slots_[0]);
+      for (std::thread &helper : helpers) helper.join();
+      if (failure) {
+        drop(cudaStreamSynchronize(stream_.get()));
+        std::rethrow_exception(failure);
+      }
+    }
+  }
+  TRITRI_CUDA_CHECK(cudaStreamSynchronize(stream_.get()));
+}
+
+void Transfer::upload(const Layout &to, void *device_memory, const Layout &from, const void *host, cudaStream_t after) {
+  run({true, to, from, device_memory, const_cast<char *>(static_cast<const char *>(host))}, after);
+}
+
+void Transfer::download(const Layout &from, const void *device_memory, const Layout &to, void *host, cudaStream_t after) {
+  run({false, from, to, const_cast<void *>(device_memory), static_cast<char *>(host)}, after);
+}
+
+}  // namespace tritri::cuda

@@ -1,0 +1,69 @@
+// Which block of the grid computes what: a static list made on the host, longest sums first. No CUDA header, so tests need no GPU.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "core/k_range.h"
+
+namespace tritri::cuda {
+
+// A product cut into tiles of C and the k of each tile into stages. One worker (a block, or a cluster of them) computes one tile at a time.
+struct Tiling {
+  Fill a = Fill::full, b = Fill::full, c = Fill::full;
+  int64_t m = 0, n = 0, k = 0, batch = 1;
+  int tile_m = 1, tile_n = 1, stage_k = 1;
+
+  TRITRI_HD constexpr int64_t tiles_m() const { return (m + tile_m - 1) / tile_m; }
+  TRITRI_HD constexpr int64_t tiles_n() const { return (n + tile_n - 1) / tile_n; }
+  TRITRI_HD constexpr Range rows(int64_t i) const { return {i * tile_m, (i + 1) * tile_m < m ? (i + 1) * tile_m : m}; }
+  TRITRI_HD constexpr Range cols(int64_t j) const { return {j * tile_n, (j + 1) * tile_n < n ? (j + 1) * tile_n : n}; }
+  // Stages [begin, end) with k_range inside; stage s covers k of [s * stage_k, (s + 1) * stage_k).
+  TRITRI_HD constexpr Range stages(int64_t i, int64_t j) const {
+    const Range r = k_range(a, b, k, rows(i), cols(j));
+    if (r.empty()) return {0, 0};
+    return {r.begin / stage_k, (r.end + stage_k - 1) / stage_k};
+  }
+  TRITRI_HD constexpr bool c_holds_some(int64_t i, int64_t j) const {
+    return c == Fill::full || (c == Fill::lower ? rows(i).end - 1 >= cols(j).begin : rows(i).begin <= cols(j).end - 1);
+  }
+  TRITRI_HD constexpr bool c_holds_all(int64_t i, int64_t j) const { return block_is_whole(c, false, rows(i), cols(j)); }
+  // Structurally zero and wholly C's: nothing to compute, only zeros to store.
+  TRITRI_HD constexpr bool only_zeros(int64_t i, int64_t j) const { return c_holds_all(i, j) && k_range(a, b, k, rows(i), cols(j)).empty(); }
+};
+
+// One piece of one tile's sum. All but the last piece leave their sums in slots `slot`, `slot + 1`, ... and the last adds them up in order.
+struct Item {
+  uint32_t tile;  // (batch * tiles_m + i) * tiles_n + j
+  uint16_t slot;
+  uint8_t piece, pieces;
+};
+
+struct Schedule {
+  std::vector<Item> items;      // of worker 0, then of worker 1, ...
+  std::vector<uint32_t> first;  // worker w owns items [first[w], first[w + 1])
+  int pieces = 1;               // of the tile cut most
+  int slots = 0;
+};
+
+// What a tile costs beside its stages, and when a sum is cut, both in stages.
+struct Costs {
+  double tile = 0;
+  int shortest_piece = 1;
+};
+
+// A summary in closed form of the schedule that make_schedule would make: sums over at most 64 x 64 sampled tiles.
+struct Load {
+  double stages = 0;   // of all tiles and batches
+  double tiles = 0;    // that a worker computes
+  double longest = 0;  // stages of one tile
+  double longest_worker(int workers, const Costs &costs) const;
+  bool cuts(int workers, const Costs &costs) const;
+  double piece_limit(int workers, const Costs &costs) const;  // in stages
+};
+Load measure(const Tiling &tiling);
+
+// `zeros_elsewhere`: tiles that are only zeros are left out. Tiles near each other in C stay near in time when there are many, so that
+// they share rows of A and columns of B in the L2 cache.
+Schedule make_schedule(const Tiling &tiling, int workers, const Costs &costs, bool zeros_elsewhere);
+
+}  // namespace tritri::cuda

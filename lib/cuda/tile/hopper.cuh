@@ -1,0 +1,187 @@
+// Hopper's own instructions, one thin wrapper each: mbarrier, bulk tensor copies (TMA), wgmma, clusters. sm_90a only. Names and operand
+// orders follow the PTX ISA, sections "mbarrier", "Data Movement: Tensor copy" and "Asynchronous Warpgroup Level Matrix Instructions".
+#pragma once
+#include <cuda.h>
+
+#include <cstdint>
+
+namespace tritri::cuda::hopper {
+
+// A position in a ring of N buffers. The phase is the parity of the ring's turns, as mbarrier waits ask for it.
+template <int N>
+struct Ring {
+  int slot = 0;
+  uint32_t phase = 0;
+  __device__ void next() {
+    if (++slot == N) {
+      slot = 0;
+      phase ^= 1;
+    }
+  }
+};
+
+__device__ __forceinline__ uint32_t shared_address(const void *p) { return static_cast<uint32_t>(__cvta_generic_to_shared(p)); }
+
+// --- barriers
+__device__ __forceinline__ void barrier_init(uint32_t barrier, int arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+}
+__device__ __forceinline__ void barrier_expect(uint32_t barrier, uint32_t bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+__device__ __forceinline__ void barrier_arrive(uint32_t barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+// On the barrier at the same place in another block of the cluster. The form without .release.cluster: that one costs a full memory
+// barrier, and what is handed over here is only leave to overwrite.
+__device__ __forceinline__ void barrier_arrive_in(uint32_t barrier, int block) {
+  asm volatile(
+      "{\n.reg .b32 remote;\n"
+      "mapa.shared::cluster.u32 remote, %0, %1;\n"
+      "mbarrier.arrive.shared::cluster.b64 _, [remote];\n}" ::"r"(barrier), "r"(block) : "memory");
+}
+__device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t phase) {
+  asm volatile(
+      "{\n.reg .pred done;\n"
+      "again:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "@!done bra again;\n}" ::"r"(barrier), "r"(phase) : "memory");
+}
+// Among `threads` threads of the block; 0 is __syncthreads.
+__device__ __forceinline__ void named_barrier(int id, int threads) { asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory"); }
+
+__device__ __forceinline__ void publish_barriers() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+__device__ __forceinline__ void cluster_barrier() {
+  asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
+}
+__device__ __forceinline__ int cluster_rank() {
+  uint32_t rank;
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return static_cast<int>(rank);
+}
+// Before the tensor cores or the copy engine read what this thread stored.
+__device__ __forceinline__ void fence_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+// --- shared memory and flags
+__device__ __forceinline__ float4 load4(uint32_t address) {
+  float4 v;
+  asm volatile("ld.shared.v4.f32 {%0,%1,%2,%3}, [%4];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "r"(address) : "memory");
+  return v;
+}
+__device__ __forceinline__ void store4(uint32_t address, float4 v) {
+  asm volatile("st.shared.v4.f32 [%0], {%1,%2,%3,%4};" ::"r"(address), "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w) : "memory");
+}
+__device__ __forceinline__ void load2(uint32_t address, float &x, float &y) {
+  asm volatile("ld.shared.v2.f32 {%0,%1}, [%2];" : "=f"(x), "=f"(y) : "r"(address) : "memory");
+}
+// Four 8-row by 16-byte matrices; lane l names row l % 8 of matrix l / 8 and gets word l % 4 of row l / 4 of each.
+__device__ __forceinline__ void load_matrices(uint32_t address, float (&f)[4]) {
+  uint32_t r[4];
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(address) : "memory");
+#pragma unroll
+  for (int i = 0; i < 4; ++i) f[i] = __uint_as_float(r[i]);
+}
+__device__ __forceinline__ void store_matrices(uint32_t address, uint32_t x, uint32_t y, uint32_t z, uint32_t w) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(address), "r"(x), "r"(y), "r"(z), "r"(w) : "memory");
+}
+__device__ __forceinline__ void flag_set(uint64_t *flag, uint64_t value) {
+  asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(flag), "l"(value) : "memory");
+}
+__device__ __forceinline__ uint64_t flag_get(const uint64_t *flag) {
+  uint64_t value;
+  asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(flag) : "memory");
+  return value;
+}
+
+// --- bulk tensor copies: a box at (x, y, z) of the map; what lies outside the tensor arrives as zeros and is never stored
+__device__ __forceinline__ void copy_in(uint32_t to, const CUtensorMap *map, uint32_t barrier, int x, int y, int z) {
+  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3,%4,%5}], [%2];" ::"r"(to),
+               "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z) : "memory");
+}
+// To the same place in every block of the cluster that `blocks` names, each one's own barrier told.
+__device__ __forceinline__ void copy_in_all(uint32_t to, const CUtensorMap *map, uint32_t barrier, int x, int y, int z, uint16_t blocks) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%3,%4,%5}], [%2], %6;" ::"r"(to),
+      "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z), "h"(blocks) : "memory");
+}
+__device__ __forceinline__ void copy_out(const CUtensorMap *map, uint32_t from, int x, int y, int z) {
+  asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2,%3,%4}], [%1];" ::"l"(map), "r"(from), "r"(x), "r"(y), "r"(z)
+               : "memory");
+}
+__device__ __forceinline__ void copy_out_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+__device__ __forceinline__ void copy_out_wait() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
+
+// --- wgmma
+__device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ __forceinline__ void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+template <int Pending>
+__device__ __forceinline__ void wgmma_wait() { asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Pending) : "memory"); }
+// Keeps the compiler from moving work on these registers across; without it zeroed accumulators serialise the first wgmma (C7515).
+template <int N>
+__device__ __forceinline__ void pin(float (&d)[N]) {
+#pragma unroll
+  for (int i = 0; i < N; ++i) asm volatile("" : "+f"(d[i])::"memory");
+}
+
+// A matrix in shared memory, 128-byte swizzle (layout 1). K-major: rows of 128 bytes, groups of 8 rows `group` bytes apart; `leading` is
+// not used. MN-major: groups of 64 two-byte elements along m or n `leading` bytes apart, of 8 k `group` bytes apart.
+__device__ __forceinline__ uint64_t descriptor(uint32_t address, uint32_t leading, uint32_t group) {
+  return static_cast<uint64_t>((address >> 4) & 0x3fff) | static_cast<uint64_t>(leading >> 4) << 16 | static_cast<uint64_t>(group >> 4) << 32 |
+         uint64_t{1} << 62;
+}
+
+#define TRITRI_D4(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
+#define TRITRI_D16(i) TRITRI_D4(i), TRITRI_D4(i + 4), TRITRI_D4(i + 8), TRITRI_D4(i + 12)
+#define TRITRI_D32(i) TRITRI_D16(i), TRITRI_D16(i + 16)
+#define TRITRI_D64(i) TRITRI_D32(i), TRITRI_D32(i + 32)
+#define TRITRI_T32 "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
+#define TRITRI_T64 \
+  TRITRI_T32 ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
+#define TRITRI_T96 \
+  TRITRI_T64 ",%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79,%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95"
+#define TRITRI_T128                                                                                                                        \
+  TRITRI_T96 ",%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111,%112,%113,%114,%115,%116,%117,%118,%119,%120," \
+             "%121,%122,%123,%124,%125,%126,%127"
+
+// d (64 x 128) = a b, or += where Add; a in registers (64 x 8), b in shared memory, K-major.
+template <bool Add>
+__device__ __forceinline__ void mma_tf32(float (&d)[64], const uint32_t (&a)[4], uint64_t b) {
+  asm volatile("wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32 {" TRITRI_T64 "}, {%64,%65,%66,%67}, %68, %69, 1, 1;"
+               : TRITRI_D64(0) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "n"(Add ? 1 : 0));
+}
+// d (64 x 256) += a b, likewise.
+__device__ __forceinline__ void mma_tf32(float (&d)[128], const uint32_t (&a)[4], uint64_t b) {
+  asm volatile("wgmma.mma_async.sync.aligned.m64n256k8.f32.tf32.tf32 {" TRITRI_T128 "}, {%128,%129,%130,%131}, %132, 1, 1, 1;"
+               : TRITRI_D64(0), TRITRI_D64(64) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
+}
+
+// Columns [First, First + N) of d (64 x 256) += a b; a K-major and b N-major in shared memory, k 16.
+#define TRITRI_MMA16(n, type, text, end, ...)                                                                                          \
+  asm volatile("wgmma.mma_async.sync.aligned.m64n" #n "k16.f32." type "." type " {" text "}, " end ", 1, 1, 1, 0, 1;" : __VA_ARGS__ : "l"(a), "l"(b))
+template <int N, int First, bool Bfloat>
+__device__ __forceinline__ void mma_16(float (&d)[128], uint64_t a, uint64_t b) {
+  static_assert(N % 64 == 0 && First % 64 == 0 && N > 0 && First + N <= 256, "whole groups of 64 columns");
+  constexpr int o = First / 2;
+  if constexpr (Bfloat) {
+    if constexpr (N == 64) TRITRI_MMA16(64, "bf16", TRITRI_T32, "%32, %33", TRITRI_D32(o));
+    if constexpr (N == 128) TRITRI_MMA16(128, "bf16", TRITRI_T64, "%64, %65", TRITRI_D64(o));
+    if constexpr (N == 192) TRITRI_MMA16(192, "bf16", TRITRI_T96, "%96, %97", TRITRI_D64(o), TRITRI_D32(o + 64));
+    if constexpr (N == 256) TRITRI_MMA16(256, "bf16", TRITRI_T128, "%128, %129", TRITRI_D64(o), TRITRI_D64(o + 64));
+  } else {
+    if constexpr (N == 64) TRITRI_MMA16(64, "f16", TRITRI_T32, "%32, %33", TRITRI_D32(o));
+    if constexpr (N == 128) TRITRI_MMA16(128, "f16", TRITRI_T64, "%64, %65", TRITRI_D64(o));
+    if constexpr (N == 192) TRITRI_MMA16(192, "f16", TRITRI_T96, "%96, %97", TRITRI_D64(o), TRITRI_D32(o + 64));
+    if constexpr (N == 256) TRITRI_MMA16(256, "f16", TRITRI_T128, "%128, %129", TRITRI_D64(o), TRITRI_D64(o + 64));
+  }
+}
+#undef TRITRI_MMA16
+#undef TRITRI_T128
+#undef TRITRI_T96
+#undef TRITRI_T64
+#undef TRITRI_T32
+#undef TRITRI_D64
+#undef TRITRI_D32
+#undef TRITRI_D16
+#undef TRITRI_D4
+
+}  // namespace tritri::cuda::hopper
