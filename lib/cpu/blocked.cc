@@ -11,8 +11,8 @@
 namespace tritri::cpu {
 namespace {
 
-// A thread must save more than its start costs, about 20 us.
-constexpr double flops_per_thread = 1.5e6;
+// A thread must save more than its start costs, about 50 us.
+constexpr double flops_per_thread = 8e6;
 
 // About the flops of one matrix, from below: the plan's exact count takes O(m) and small products cannot wait for it.
 double rough_flops(const Problem &p) {
@@ -91,9 +91,10 @@ class Product {
   }
   int64_t tile_tasks(const Step &step) const { return count(step.rows, blocking_.tile_m) * count(step.cols, blocking_.tile_n); }
 
-  Panels<R> panels(const Step &step, const R *data, int64_t begin, int64_t width) const {
-    const int64_t numbers = width * kernel_.planes;
-    return {data, begin, width, numbers, numbers * step.k.size(), step.k.begin};
+  // From panel number `panel` of a block on.
+  Panels<R> panels(const Step &step, const R *data, int64_t panel, int64_t width) const {
+    const int64_t numbers = width * kernel_.planes, stride = numbers * step.k.size();
+    return {data + panel * stride, numbers, stride, step.k.begin};
   }
 
   void pack(const Step &step, int64_t task, const T *a, const T *b, const Scratch &scratch) const {
@@ -105,12 +106,12 @@ class Product {
   // Some neighbouring panels, a stretch of k at a time, so that lines across panels are read while their pages and cache lines are at hand.
   void pack_group(const Packer<T> &packer, const Step &step, Range all, int64_t width, int64_t task, const T *data, R *to) const {
     constexpr int64_t stretch = 64;
-    const Panels<R> target = panels(step, to, all.begin, width);
     const int64_t begin = all.begin + task * group_of(width), end = std::min(begin + group_of(width), all.end);
+    const Panels<R> target = panels(step, to, (begin - all.begin) / width, width);
     for (int64_t k = step.k.begin; k < step.k.end; k += stretch) {
-      for (int64_t panel = begin; panel < end; panel += width) {
-        const Range held = packer.held(panel), part{std::max(k, held.begin), std::min({k + stretch, held.end, step.k.end})};
-        if (!part.empty()) packer.panel(data, panel, part, const_cast<R *>(target.at(panel, part.begin)));
+      for (int64_t p = begin; p < end; p += width) {
+        const Range held = packer.held(p), part{std::max(k, held.begin), std::min({k + stretch, held.end, step.k.end})};
+        if (!part.empty()) packer.panel(data, p, part, const_cast<R *>(target.at((p - begin) / width, part.begin)));
       }
     }
   }
@@ -124,7 +125,10 @@ class Product {
     const Range rows{i, std::min(i + blocking_.tile_m, step.rows.end)}, cols{j, std::min(j + blocking_.tile_n, step.cols.end)};
     if (!touches(p_.c.fill, rows, cols)) return;
     const R *result = scratch.sums;
-    if (!step.k.empty()) tiles_.multiply(step, rows, cols, panels(step, scratch.a, step.rows.begin, kernel_.mr), panels(step, scratch.b, step.cols.begin, kernel_.nr), scratch.sums);
+    if (!step.k.empty()) {
+      tiles_.multiply(step, rows, cols, panels(step, scratch.a, row * blocking_.tile_m / kernel_.mr, kernel_.mr),
+                      panels(step, scratch.b, col * blocking_.tile_n / kernel_.nr, kernel_.nr), scratch.sums);
+    }
     if (!step.first || !step.last) {
       // Every tile has its place in the block's totals: strips of tile columns, tiles from the top within a strip.
       const int64_t width = (cols.size() + kernel_.nr - 1) / kernel_.nr * kernel_.nr;

@@ -17,8 +17,9 @@ struct Kernel {
   static constexpr int planes = std::is_same_v<W, R> ? 1 : 2;  // numbers per element
 
   int mr, nr;
-  // tile (+)= sum over k of a's column times b's row. Panels and tile are aligned to 64 bytes, up to whole steps of k.
-  void (*run)(int64_t k, const R *a, const R *b, R *tile, bool add);
+  // tile (+)= sum over k of a's column times b's row; says whether all of the tile is finite. Panels and tile are aligned to 64 bytes, up to whole
+  // steps of k.
+  bool (*run)(int64_t k, const R *a, const R *b, R *tile, bool add);
 
   constexpr int64_t tile_numbers() const { return int64_t{mr} * nr * planes; }
 };

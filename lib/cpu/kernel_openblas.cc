@@ -2,7 +2,9 @@
 #include <cblas.h>
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdio>
 #include <thread>
 
@@ -43,13 +45,19 @@ void gemm(int m, int n, int k, double alpha, const double *a, int lda, const dou
 constexpr int edge = 48;
 
 template <class R>
-void real_tile(int64_t k, const R *a, const R *b, R *tile, bool add) {
-  const Slot slot;
-  gemm(edge, edge, static_cast<int>(k), R(1), a, edge, b, edge, R(add), tile);
+bool all_finite(const R *tile, int count) {
+  return std::all_of(tile, tile + count, [](R x) { return std::isfinite(x); });
 }
 
 template <class R>
-void complex_tile(int64_t k, const R *a, const R *b, R *tile, bool add) {
+bool real_tile(int64_t k, const R *a, const R *b, R *tile, bool add) {
+  const Slot slot;
+  gemm(edge, edge, static_cast<int>(k), R(1), a, edge, b, edge, R(add), tile);
+  return all_finite(tile, edge * edge);
+}
+
+template <class R>
+bool complex_tile(int64_t k, const R *a, const R *b, R *tile, bool add) {
   const Slot slot;
   const int steps = static_cast<int>(k), step = 2 * edge;
   R *re = tile, *im = tile + edge * edge;
@@ -57,6 +65,7 @@ void complex_tile(int64_t k, const R *a, const R *b, R *tile, bool add) {
   gemm(edge, edge, steps, R(-1), a + edge, step, b + edge, step, R(1), re);
   gemm(edge, edge, steps, R(1), a, step, b + edge, step, R(add), im);
   gemm(edge, edge, steps, R(1), a + edge, step, b, step, R(1), im);
+  return all_finite(tile, 2 * edge * edge);
 }
 
 }  // namespace

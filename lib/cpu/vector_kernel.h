@@ -11,9 +11,21 @@ struct Vector {
   typedef R type __attribute__((vector_size(bytes), may_alias));
 };
 
+// Whether all of `count` vectors are finite: x * 0 is 0 for these alone.
+template <class V, int lanes, int count>
+bool all_finite(const V *x) {
+  V zeros = {};
+#pragma GCC unroll 32
+  for (int i = 0; i < count; ++i) zeros += x[i] * 0;
+  auto sum = zeros[0];
+#pragma GCC unroll 16
+  for (int lane = 1; lane < lanes; ++lane) sum += zeros[lane];
+  return sum == 0;
+}
+
 // mr rows of nv vectors stay in registers over the whole k loop.
 template <class R, int bytes, int mr, int nv>
-void real_tile(int64_t k, const R *a, const R *b, R *tile, bool add) {
+bool real_tile(int64_t k, const R *a, const R *b, R *tile, bool add) {
   using V = typename Vector<R, bytes>::type;
   constexpr int lanes = bytes / static_cast<int>(sizeof(R));
   V sum[mr][nv] = {};
@@ -31,10 +43,11 @@ void real_tile(int64_t k, const R *a, const R *b, R *tile, bool add) {
 #pragma GCC unroll 4
     for (int j = 0; j < nv; ++j) out[i * nv + j] = add ? out[i * nv + j] + sum[i][j] : sum[i][j];
   }
+  return all_finite<V, lanes, mr * nv>(out);
 }
 
 template <class R, int bytes, int mr, int nv>
-void complex_tile(int64_t k, const R *a, const R *b, R *tile, bool add) {
+bool complex_tile(int64_t k, const R *a, const R *b, R *tile, bool add) {
   using V = typename Vector<R, bytes>::type;
   constexpr int lanes = bytes / static_cast<int>(sizeof(R));
   V re[mr][nv] = {}, im[mr][nv] = {};
@@ -61,6 +74,7 @@ void complex_tile(int64_t k, const R *a, const R *b, R *tile, bool add) {
       m = add ? m + im[i][j] : im[i][j];
     }
   }
+  return all_finite<V, lanes, 2 * mr * nv>(out);
 }
 
 // A set for registers of `bytes`: tiles of mr x 2 registers of reals, cr x 2 of complex numbers.
