@@ -1,9 +1,11 @@
 """tritri.multiply: one product of arrays, whichever library they come from."""
 from __future__ import annotations
 
+from functools import lru_cache
+
 from . import _layout
 from ._native import native
-from ._words import COMPUTES, CONJUGATED, DIAGS, DTYPE_NAMES, FILLS, ITEM_BYTES, OPS, TRANSPOSING, code, scalar
+from ._words import COMPUTES, CONJUGATED, DIAGS, DTYPE_NAMES, DTYPES, FILLS, ITEM_BYTES, OPS, TRANSPOSING, code, scalar
 from .arrays import common_family
 from .arrays.base import HOST
 from .context import Context, default_context
@@ -75,9 +77,10 @@ def multiply(a, b, *, a_fill: str = "lower", b_fill: str = "lower", a_op: str = 
 
 def compute_product(family, a, b, a_fill, b_fill, a_op, b_op, a_diag, b_diag, alpha, beta, out, out_fill, compute, context):
     """multiply, once the family is known and nobody wants gradients."""
-    op_a, op_b = code(OPS, "multiply", "a_op", a_op), code(OPS, "multiply", "b_op", b_op)
-    fills = code(FILLS, "multiply", "a_fill", a_fill), code(FILLS, "multiply", "b_fill", b_fill), code(FILLS, "multiply", "out_fill", out_fill)
-    diags = code(DIAGS, "multiply", "a_diag", a_diag), code(DIAGS, "multiply", "b_diag", b_diag), 0
+    try:
+        op_a, op_b, fills, diags, mode = _codes(a_fill, b_fill, out_fill, a_op, b_op, a_diag, b_diag, compute)
+    except TypeError:  # a word that cannot be looked up: say which
+        op_a, op_b, fills, diags, mode = _codes.__wrapped__(a_fill, b_fill, out_fill, a_op, b_op, a_diag, b_diag, compute)
     alpha, beta = scalar("multiply", "alpha", alpha), scalar("multiply", "beta", beta)
     reads_out = beta != (0.0, 0.0)
 
@@ -86,9 +89,8 @@ def compute_product(family, a, b, a_fill, b_fill, a_op, b_op, a_diag, b_diag, al
         if len(view.shape) < 2:
             raise ValueError(f"multiply: {name}: must have at least 2 dimensions, got shape {tuple(view.shape)}")
     _check_beside(b_view, a_view, "b")
-    if compute == "auto":
-        compute = "tf32" if DTYPE_NAMES[a_view.dtype] == "float32" and family.tf32_allowed(a_view) else "default"
-    mode = code({**COMPUTES, "auto": 0}, "multiply", "compute", compute)
+    if mode == _AUTO:
+        mode = COMPUTES["tf32" if a_view.dtype == DTYPES["float32"] and family.tf32_allowed(a_view) else "default"]
 
     m, k = a_view.shape[-2:] if op_a not in TRANSPOSING else a_view.shape[:-3:-1]
     k_of_b, n = b_view.shape[-2:] if op_b not in TRANSPOSING else b_view.shape[:-3:-1]
@@ -130,8 +132,8 @@ def compute_product(family, a, b, a_fill, b_fill, a_op, b_op, a_diag, b_diag, al
             count, strides, steps = _layout.walk(batch, operands, _layout.extent(m, n, out_lines))
     views = (a_view, b_view, out_view)
     options = (op_a, op_b, *alpha, *beta, mode, 0)
-    descs = [_layout.descriptor(view.dtype, fill, diag, view.shape, lines, count if stride else 1, stride)
-             for view, fill, diag, lines, stride in zip(views, fills, diags, (a_lines, b_lines, out_lines), strides)]
+    a_desc, b_desc, out_desc = [_layout.descriptor(view.dtype, fill, diag, view.shape, lines, count if stride else 1, stride)
+                                for view, fill, diag, lines, stride in zip(views, fills, diags, (a_lines, b_lines, out_lines), strides)]
     item = ITEM_BYTES[a_view.dtype]
     on_host = a_view.place == HOST
     call = native.tritri_multiply_host if on_host else native.multiply_device
@@ -139,9 +141,21 @@ def compute_product(family, a, b, a_fill, b_fill, a_op, b_op, a_diag, b_diag, al
     with context._lock:
         handle = context._use(stream, owner)
         for step_a, step_b, step_out in steps:
-            call(handle, options, descs[0], a_view.address + step_a * item, descs[1], b_view.address + step_b * item, descs[2],
-                 out_view.address + step_out * item)
+            call(handle, options, a_desc, a_view.address + step_a * item, b_desc, b_view.address + step_b * item, out_desc, out_view.address + step_out * item)
     return result if out is not None else family.finish(result, a, views, context)
+
+
+_AUTO = -1  # beside the library's compute modes: ask the array library
+
+
+@lru_cache(maxsize=256)
+def _codes(a_fill, b_fill, out_fill, a_op, b_op, a_diag, b_diag, compute):
+    """The enumerators of a call's words: its ops, fills, diags and compute mode."""
+    def look(words, name, word):
+        return code(words, "multiply", name, word)
+
+    return (look(OPS, "a_op", a_op), look(OPS, "b_op", b_op), (look(FILLS, "a_fill", a_fill), look(FILLS, "b_fill", b_fill), look(FILLS, "out_fill", out_fill)),
+            (look(DIAGS, "a_diag", a_diag), look(DIAGS, "b_diag", b_diag), DIAGS["nonunit"]), look({**COMPUTES, "auto": _AUTO}, "compute", compute))
 
 
 def _check_beside(view, a_view, name):

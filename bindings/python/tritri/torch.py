@@ -5,7 +5,7 @@
 >>> tritri.torch.matmul(a, a, out_fill="lower").sum().backward()
 >>> a.grad
 tensor([[13.,  0.],
-        [15., 17.]], dtype=torch.float64)
+        [10., 17.]], dtype=torch.float64)
 """
 from __future__ import annotations
 

@@ -23,13 +23,12 @@ class TorchFamily(Family):
         code = CODES.get(x.dtype)
         if code is None:
             refuse_dtype(name, str(x.dtype), f"pass {name}.to(torch.float64)")
-        device = x.device
-        if device.type == "cuda":
-            place = device.index
-        elif device.type == "cpu":
+        if x.is_cuda:
+            place = x.get_device()
+        elif x.is_cpu:
             place = HOST
         else:
-            raise TypeError(f"multiply: {name}: must be on the CPU or a CUDA device, got {device}")
+            raise TypeError(f"multiply: {name}: must be on the CPU or a CUDA device, got {x.device}")
         if x.layout is not torch.strided:
             raise TypeError(f"multiply: {name}: must be a dense tensor, got {x.layout}: pass {name}.to_dense()")
         strides = None if x.is_neg() else x.stride()
