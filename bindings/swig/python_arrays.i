@@ -1,6 +1,8 @@
 // What Python needs beyond the C API to work on other libraries' arrays: DLPack read and made (https://dmlc.github.io/dlpack/latest/c_api.html),
 // and a product of device memory in one call. tritri.i includes it last.
 %{
+#include <stdlib.h>
+
 typedef struct { int32_t type, id; } dl_device;
 typedef struct { uint8_t code, bits; uint16_t lanes; } dl_dtype;
 typedef struct {

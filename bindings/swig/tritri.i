@@ -9,7 +9,6 @@
 #endif
 
 %{
-#include <stdlib.h>
 #include "tritri/tritri.h"
 %}
 
@@ -84,32 +83,6 @@
 %wrap_long(tritri_download)
 %wrap_long(tritri_multiply_host)
 %wrap_long(tritri_verify)
-
-// Structs begin as their _INIT macro says. Languages that hand them over as plain values define STRUCTS_ARE_VALUES and wrap none.
-#ifndef STRUCTS_ARE_VALUES
-%rename("%s", %$isvariable, %$ismember) "";
-%define %wrap_struct(name, init)
-%rename("%s") name;
-%rename("%s") name::~name;
-%ignore name::struct_size;
-%extend name {
-  name() {
-    const name start = init;
-    name *self = (name *)malloc(sizeof(name));
-    if (self) *self = start;
-    return self;
-  }
-  ~name() { free($self); }
-}
-%enddef
-
-%wrap_struct(tritri_matrix_desc, TRITRI_MATRIX_DESC_INIT)
-%wrap_struct(tritri_multiply_options, TRITRI_MULTIPLY_OPTIONS_INIT)
-%wrap_struct(tritri_context_options, TRITRI_CONTEXT_OPTIONS_INIT)
-%wrap_struct(tritri_device_info, TRITRI_DEVICE_INFO_INIT)
-%immutable tritri_device_info::name;
-%immutable tritri_device_info::details;
-#endif
 
 %include "tritri/tritri.h"
 

@@ -4,7 +4,6 @@
 //   descriptors          (dtype, fill, diag, order, storage, rows, cols, ld, batch_count, batch_stride)
 //   multiply options     (op_a, op_b, alpha_re, alpha_im, beta_re, beta_im, compute, algorithm), None for NULL
 //   context options      (device, device_index, stream, threads, workspace_bytes)
-#define STRUCTS_ARE_VALUES
 
 %{
 // Raises what a status means in Python, with this thread's message. The exception class is Python's own: tritri/errors.py.

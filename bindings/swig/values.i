@@ -5,7 +5,6 @@
 //   tritri_context_options   device device_index stream threads workspace_bytes
 //   tritri_device_info       kind index memory_total memory_free compute_major compute_minor multiprocessors driver_version
 //                            runtime_version blas_version, then the bytes of name and of details
-#define STRUCTS_ARE_VALUES
 
 %{
 #include <string.h>
