@@ -109,7 +109,7 @@ class Span {
  public:
   Span(T *data, std::size_t size) noexcept : data_(data), size_(size) {}
   template <class Container, class = std::enable_if_t<std::is_convertible_v<decltype(std::declval<Container &>().data()), T *>>>
-  Span(Container &container) noexcept : data_(container.data()), size_(container.size()) {}  // NOLINT: meant to convert
+  Span(Container &&container) noexcept : data_(container.data()), size_(container.size()) {}  // NOLINT: meant to convert, for one call
   T *data() const noexcept { return data_; }
   std::size_t size() const noexcept { return size_; }
 
