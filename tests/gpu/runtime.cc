@@ -1,0 +1,523 @@
+// The CUDA device as an application meets it: streams, capture, devices, failures, transfers, the end of the process. Only public functions.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <thread>
+
+#include "gpu/harness.h"
+
+using namespace gpu;
+using support::call;
+using support::CallFailed;
+using support::Context;
+using support::create;
+using support::Matrix;
+using support::upload;
+using support::wrap;
+
+namespace {
+
+constexpr int32_t lower = TRITRI_FILL_LOWER, upper = TRITRI_FILL_UPPER, full = TRITRI_FILL_FULL;
+
+tritri_multiply_options with(int32_t algorithm) {
+  tritri_multiply_options options = TRITRI_MULTIPLY_OPTIONS_INIT;
+  options.algorithm = algorithm;
+  return options;
+}
+
+bool has_cublas() {
+  tritri_device_info info = TRITRI_DEVICE_INFO_INIT;
+  call(tritri_device_info_get(TRITRI_DEVICE_CUDA, 0, &info));
+  return info.blas_version != 0;
+}
+
+size_t free_memory() {
+  size_t free = 0, total = 0;
+  cuda(cudaMemGetInfo(&free, &total));
+  return free;
+}
+
+template <class Body>
+CallFailed expect_failure(tritri_status status, const std::string &words, Body &&body) {
+  try {
+    body();
+  } catch (const CallFailed &failure) {
+    expect(failure.status == status, std::string("another status was expected than ") + failure.what());
+    expect(std::string(failure.what()).find(words) != std::string::npos, "the message must contain \"" + words + "\": " + failure.what());
+    return failure;
+  }
+  throw std::runtime_error("the call must fail with " + std::string(tritri_status_name(status)) + ", but it succeeded");
+}
+
+// L5: the first multiply of the process, inside capture, then replays with other data.
+void capture_first(int32_t algorithm) {
+  constexpr int64_t n = 300;
+  Stream stream;
+  const Context context = make_context(stream.get());
+  const std::vector<float> a1 = integers(n, lower, 1), a2 = integers(n, lower, 2), b = integers(n, lower, 3);
+  const Matrix a = upload(context, describe(n, n, lower), a1.data()), b_matrix = upload(context, describe(n, n, lower), b.data());
+  const Matrix c = create(context, describe(n, n, full));
+  const tritri_multiply_options options = with(algorithm);
+  const size_t before = free_memory();
+  cuda(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeGlobal));
+  call(tritri_multiply(context, &options, a, b_matrix, c));
+  cudaGraph_t graph;
+  cuda(cudaStreamEndCapture(stream.get(), &graph));
+  expect(free_memory() == before, "multiply allocated device memory");
+  cudaGraphExec_t executable;
+  cuda(cudaGraphInstantiate(&executable, graph, 0));
+  cuda(cudaGraphLaunch(executable, stream.get()));
+  expect_equal(download(context, c, n * n), product(n, a1, lower, b, lower), "first replay");
+  const tritri_matrix_desc layout = describe(n, n, lower);
+  call(tritri_upload_into(context, a, &layout, a2.data()));
+  cuda(cudaGraphLaunch(executable, stream.get()));
+  expect_equal(download(context, c, n * n), product(n, a2, lower, b, lower), "replay with other data");
+  cuda(cudaGraphExecDestroy(executable));
+  cuda(cudaGraphDestroy(graph));
+}
+
+void capture_alone(const char *name) {
+  expect(run_alone(name) == 0, "the process that captured its first multiply failed");
+}
+
+void capture_after_set_stream() {
+  constexpr int64_t n = 200;
+  const Context context = make_context();
+  const std::vector<float> a_host = integers(n, lower, 1), b_host = integers(n, upper, 2);
+  const Matrix a = upload(context, describe(n, n, lower), a_host.data()), b = upload(context, describe(n, n, upper), b_host.data());
+  const Matrix c = create(context, describe(n, n, full));
+  call(tritri_multiply(context, nullptr, a, b, c));  // leaves work behind on the context's own stream
+  Stream stream;
+  cuda(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal));
+  call(tritri_context_set_stream(context, stream.get()));
+  call(tritri_multiply(context, nullptr, a, b, c));
+  expect_failure(TRITRI_INVALID_ARGUMENT, "capture", [&] { call(tritri_context_synchronize(context)); });
+  call(tritri_context_set_stream(context, nullptr));
+  cudaGraph_t graph;
+  cuda(cudaStreamEndCapture(stream.get(), &graph));
+  size_t nodes = 0;
+  cuda(cudaGraphGetNodes(graph, nullptr, &nodes));
+  expect(nodes >= 1, "nothing was captured");
+  cuda(cudaGraphDestroy(graph));
+  call(tritri_context_synchronize(context));
+  expect_equal(download(context, c, n * n), product(n, a_host, lower, b_host, upper), "the product before the capture");
+}
+
+// L4: with a device current and with none.
+void current_device() {
+  std::string problem;
+  std::thread([&] {  // a fresh thread has no current CUDA context
+    try {
+      using Get = int (*)(void **);
+      Get get = nullptr;
+      cudaDriverEntryPointQueryResult found;
+      cuda(cudaGetDriverEntryPointByVersion("cuCtxGetCurrent", reinterpret_cast<void **>(&get), 12000, cudaEnableDefault, &found));
+      const auto current = [&] {
+        void *context = nullptr;
+        get(&context);
+        return context;
+      };
+      const auto life = [&] {
+        int32_t count = 0;
+        call(tritri_device_count(TRITRI_DEVICE_CUDA, &count));
+        tritri_device_info info = TRITRI_DEVICE_INFO_INIT;
+        call(tritri_device_info_get(TRITRI_DEVICE_CUDA, count - 1, &info));
+        const Context context = make_context();
+        const std::vector<float> host = integers(8, lower, 1);
+        const Matrix a = upload(context, describe(8, 8, lower), host.data()), c = create(context, describe(8, 8, full));
+        call(tritri_multiply(context, nullptr, a, a, c));
+        expect_equal(download(context, c, 64), product(8, host, lower, host, lower), "product");
+        tritri_matrix *none = nullptr;
+        const tritri_matrix_desc huge = describe(int64_t{1} << 24, int64_t{1} << 24, full);
+        expect(tritri_matrix_create(context, &huge, &none) == TRITRI_OUT_OF_MEMORY, "2^50 bytes must be out of memory");
+      };
+      expect(current() == nullptr, "the test's own thread must start without a context");
+      life();
+      expect(current() == nullptr, "a thread without a CUDA context has one now");
+      cuda(cudaSetDevice(0));
+      void *const mine = current();
+      life();
+      expect(current() == mine, "the thread's CUDA context is another one now");
+    } catch (const std::exception &error) {
+      problem = error.what();
+    }
+  }).join();
+  expect(problem.empty(), problem);
+}
+
+// L8
+void unrelated_failure() {
+  const Context context = make_context();
+  const std::vector<float> host = integers(40, lower, 1);
+  const Matrix a = upload(context, describe(40, 40, lower), host.data()), c = create(context, describe(40, 40, full));
+  void *nothing = nullptr;
+  expect(cudaMalloc(&nothing, SIZE_MAX / 2) != cudaSuccess, "the unrelated call must fail");
+  call(tritri_multiply(context, nullptr, a, a, c));
+  expect(cudaSetDevice(12345) != cudaSuccess, "the unrelated call must fail");
+  expect_equal(download(context, c, 1600), product(40, host, lower, host, lower), "product");
+  (void)cudaGetLastError();
+}
+
+// A kernel that fails is reported by the next call that waits, and that call says whose work it was.
+void async_failure() {
+  const Context context = make_context();
+  const Matrix a = wrap(context, describe(64, 64, lower), reinterpret_cast<void *>(uintptr_t{1} << 40)), c = create(context, describe(64, 64, full));
+  call(tritri_multiply(context, nullptr, a, a, c));
+  expect_failure(TRITRI_DEVICE_ERROR, "tritri_multiply", [&] { call(tritri_context_synchronize(context)); });
+}
+
+void in_place() {
+  constexpr int64_t n = 150;
+  const Context context = make_context();
+  for (const int32_t algorithm : {TRITRI_ALGORITHM_KERNEL, TRITRI_ALGORITHM_CUBLAS}) {
+    if (algorithm == TRITRI_ALGORITHM_CUBLAS && !has_cublas()) continue;
+    const tritri_multiply_options options = with(algorithm);
+    const std::vector<float> host = integers(n, lower, 5);
+    const Matrix x = upload(context, describe(n, n, lower), host.data());
+    call(tritri_multiply(context, &options, x, x, x));
+    std::vector<float> want = product(n, host, lower, host, lower), got(static_cast<size_t>(n * n), -77.0f);
+    const tritri_matrix_desc layout = describe(n, n, lower);
+    call(tritri_download(context, x, &layout, got.data()));
+    for (int64_t i = 0; i < n; ++i)
+      for (int64_t j = i + 1; j < n; ++j) want[static_cast<size_t>(i * n + j)] = -77.0f;  // the host's other triangle stays
+    expect_equal(got, want, "L L into L");
+  }
+}
+
+// L9
+void workspace_too_small() {
+  constexpr int64_t n = 100;
+  const Context context = make_context(nullptr, 1024);
+  const std::vector<float> host = integers(n, lower, 5);
+  const Matrix x = upload(context, describe(n, n, lower), host.data());
+  size_t needed = 0;
+  call(tritri_workspace_size(context, nullptr, x, x, x, &needed));
+  expect(needed > 1024, "in place needs room for a copy");
+  expect_failure(TRITRI_OUT_OF_MEMORY, std::to_string(needed), [&] { call(tritri_multiply(context, nullptr, x, x, x)); });
+  std::vector<float> got(host);
+  const tritri_matrix_desc layout = describe(n, n, lower);
+  call(tritri_download(context, x, &layout, got.data()));
+  expect_equal(got, host, "C after the error");
+  const Context roomy = make_context(nullptr, needed);
+  const Matrix y = upload(roomy, describe(n, n, lower), host.data());
+  call(tritri_multiply(roomy, nullptr, y, y, y));
+  call(tritri_context_synchronize(roomy));
+}
+
+// V18
+void batch_65537() {
+  constexpr int64_t count = 65537;
+  const Context context = make_context();
+  tritri_matrix_desc desc = describe(2, 2, lower);
+  desc.batch_count = count;
+  desc.batch_stride = 4;
+  std::vector<float> host(count * 4);
+  for (int64_t i = 0; i < count; ++i) {
+    host[static_cast<size_t>(4 * i)] = static_cast<float>(i % 7);
+    host[static_cast<size_t>(4 * i + 1)] = std::numeric_limits<float>::quiet_NaN();
+    host[static_cast<size_t>(4 * i + 2)] = 2;
+    host[static_cast<size_t>(4 * i + 3)] = static_cast<float>(i % 5);
+  }
+  for (const int32_t algorithm : {TRITRI_ALGORITHM_AUTO, TRITRI_ALGORITHM_KERNEL, TRITRI_ALGORITHM_CUBLAS}) {
+    if (algorithm == TRITRI_ALGORITHM_CUBLAS && !has_cublas()) continue;
+    const tritri_multiply_options options = with(algorithm);
+    const Matrix a = upload(context, desc, host.data());
+    tritri_matrix_desc result = desc;
+    result.fill = full;
+    const Matrix c = create(context, result);
+    call(tritri_multiply(context, &options, a, a, c));
+    const std::vector<float> got = download(context, c, count * 4);
+    for (int64_t i = 0; i < count; ++i) {
+      const float x = static_cast<float>(i % 7), y = static_cast<float>(i % 5), want[] = {x * x, 0, 2 * x + 2 * y, y * y};
+      for (int e = 0; e < 4; ++e) expect(got[static_cast<size_t>(4 * i + e)] == want[e], "matrix " + std::to_string(i) + " is wrong");
+    }
+  }
+}
+
+// V20, second half: a 2 x 2 matrix whose rows lie 2^31 + 1 elements apart.
+void ld_beyond_32_bits() {
+  constexpr int64_t ld = (int64_t{1} << 31) + 1, bytes = (ld + 2) * 4;
+  const Context context = make_context();
+  if (free_memory() < static_cast<size_t>(2 * bytes) + (size_t{1} << 30)) throw Skip("needs 18 GB of device memory");
+  Memory a_memory(static_cast<size_t>(bytes)), c_memory(static_cast<size_t>(bytes));
+  cuda(cudaMemset(a_memory.get(), 0xff, static_cast<size_t>(bytes)));  // NaN
+  cuda(cudaMemset(c_memory.get(), 0xff, static_cast<size_t>(bytes)));
+  const auto at = [](const Memory &m, int64_t i, int64_t j) { return static_cast<float *>(m.get()) + i * ld + j; };
+  const float values[] = {4, 5, 6};
+  cuda(cudaMemcpy(at(a_memory, 0, 0), &values[0], 4, cudaMemcpyHostToDevice));
+  cuda(cudaMemcpy(at(a_memory, 1, 0), &values[1], 8, cudaMemcpyHostToDevice));
+  tritri_matrix_desc desc = describe(2, 2, lower);
+  desc.ld = ld;
+  for (const int32_t algorithm : {TRITRI_ALGORITHM_AUTO, TRITRI_ALGORITHM_KERNEL, TRITRI_ALGORITHM_CUBLAS}) {
+    if (algorithm == TRITRI_ALGORITHM_CUBLAS && !has_cublas()) continue;
+    const tritri_multiply_options options = with(algorithm);
+    const Matrix a = wrap(context, desc, a_memory.get());
+    tritri_matrix_desc result = desc;
+    result.fill = full;
+    const Matrix c = wrap(context, result, c_memory.get());
+    call(tritri_multiply(context, &options, a, a, c));
+    expect_equal(download(context, c, 4), {16, 0, 50, 36}, "product");
+    float beside = 0;
+    cuda(cudaMemcpy(&beside, at(c_memory, 0, 2), 4, cudaMemcpyDeviceToHost));
+    expect(std::isnan(beside), "the padding of C was written");
+  }
+}
+
+// Products that depend on each other, each on another stream, ordered by tritri_context_set_stream alone.
+void streams() {
+  constexpr int64_t n = 128;
+  const Context context = make_context();
+  std::vector<float> identity(n * n, std::numeric_limits<float>::quiet_NaN()), host = integers(n, lower, 9);
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = 0; j <= i; ++j) identity[static_cast<size_t>(i * n + j)] = i == j ? 1.0f : 0.0f;
+  const Matrix one = upload(context, describe(n, n, lower), identity.data());
+  Matrix x = upload(context, describe(n, n, lower), host.data()), y = create(context, describe(n, n, lower));
+  Stream streams[3];
+  for (int round = 0; round < 60; ++round) {
+    call(tritri_context_set_stream(context, round % 4 == 3 ? nullptr : streams[round % 4].get()));
+    call(tritri_multiply(context, nullptr, x, one, y));
+    std::swap(x, y);
+  }
+  const tritri_matrix_desc layout = describe(n, n, lower);
+  std::vector<float> got = host;
+  call(tritri_download(context, x, &layout, got.data()));
+  expect_equal(got, host, "60 products by the identity");
+  call(tritri_context_set_stream(context, nullptr));
+}
+
+// Every layout to every layout, from ordinary and from pinned memory, with marks wherever nothing may be written.
+void transfers() {
+  const Context context = make_context();
+  struct Shape { int64_t rows, cols, batch; };
+  for (const Shape shape : {Shape{1300, 900, 1}, Shape{900, 1300, 1}, Shape{5, 3, 70000}, Shape{1, 700000, 1}, Shape{2, 2, 3}}) {
+    for (const int32_t fill : {full, lower, upper}) {
+      for (const int32_t host_order : {TRITRI_ORDER_ROW, TRITRI_ORDER_COLUMN}) {
+        for (const int32_t device_order : {TRITRI_ORDER_ROW, TRITRI_ORDER_COLUMN}) {
+          const int64_t host_ld = (host_order == TRITRI_ORDER_ROW ? shape.cols : shape.rows) + 3;
+          const int64_t host_lines = host_order == TRITRI_ORDER_ROW ? shape.rows : shape.cols, stride = host_ld * host_lines + 1;
+          const size_t bytes = static_cast<size_t>(stride * shape.batch) * sizeof(float);
+          tritri_matrix_desc host_desc = describe(shape.rows, shape.cols, fill), device_desc = host_desc;
+          host_desc.order = host_order;
+          host_desc.ld = host_ld;
+          host_desc.batch_count = device_desc.batch_count = shape.batch;
+          host_desc.batch_stride = stride;
+          device_desc.order = device_order;
+          device_desc.batch_stride = shape.rows * shape.cols;
+          void *pinned = nullptr;
+          call(tritri_host_allocate(context, bytes, &pinned));
+          const std::shared_ptr<void> pin(pinned, [&](void *p) { call(tritri_host_free(context, p)); });
+          std::vector<float> ordinary(bytes / sizeof(float)), source(bytes / sizeof(float));
+          for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<float>(i % 8191);
+          const Matrix matrix = create(context, device_desc);
+          for (float *host : {ordinary.data(), static_cast<float *>(pinned)}) {
+            std::copy(source.begin(), source.end(), host);
+            void *memory = nullptr;
+            call(tritri_matrix_data(matrix, &memory));
+            cuda(cudaMemset(memory, 0xff, static_cast<size_t>(shape.rows * shape.cols * shape.batch) * sizeof(float)));
+            call(tritri_upload_into(context, matrix, &host_desc, host));
+            std::vector<float> raw(static_cast<size_t>(shape.rows * shape.cols * shape.batch));
+            cuda(cudaMemcpy(raw.data(), memory, raw.size() * sizeof(float), cudaMemcpyDeviceToHost));
+            std::fill(host, host + source.size(), -1.0f);
+            call(tritri_download(context, matrix, &host_desc, host));
+            std::vector<char> held(source.size(), 0);
+            for (int64_t b = 0; b < shape.batch; ++b) {
+              for (int64_t i = 0; i < shape.rows; ++i) {
+                for (int64_t j = 0; j < shape.cols; ++j) {
+                  const bool exists = fill == full || (fill == lower ? i >= j : i <= j);
+                  const size_t at = static_cast<size_t>(b * stride + (host_order == TRITRI_ORDER_ROW ? i * host_ld + j : i + j * host_ld));
+                  const float on_device =
+                      raw[static_cast<size_t>(b * shape.rows * shape.cols + (device_order == TRITRI_ORDER_ROW ? i * shape.cols + j : i + j * shape.rows))];
+                  held[at] = exists;
+                  if (exists ? on_device != source[at] : !std::isnan(on_device)) throw std::runtime_error("upload: a wrong element on the device");
+                }
+              }
+            }
+            for (size_t at = 0; at < source.size(); ++at)
+              if (host[at] != (held[at] ? source[at] : -1.0f)) throw std::runtime_error("download: a wrong element on the host");
+          }
+        }
+      }
+    }
+  }
+}
+
+void pinned_memory() {
+  const Context context = make_context(), other = make_context();
+  void *memory = nullptr;
+  call(tritri_host_allocate(context, 1 << 20, &memory));
+  std::memset(memory, 1, 1 << 20);
+  call(tritri_host_free(other, memory));
+  expect_failure(TRITRI_INVALID_ARGUMENT, "pointer", [&] { call(tritri_host_free(context, memory)); });
+  std::vector<char> mine(1024);
+  expect_failure(TRITRI_INVALID_ARGUMENT, "pointer", [&] { call(tritri_host_free(context, mine.data() + 512)); });
+  call(tritri_host_allocate(context, 0, &memory));
+  call(tritri_host_free(context, memory));
+  call(tritri_host_free(context, nullptr));
+}
+
+void destroy_in_any_order() {
+  const std::vector<float> host = integers(64, lower, 4);
+  for (int order = 0; order < 2; ++order) {
+    Context context = make_context();
+    Matrix a = upload(context, describe(64, 64, lower), host.data()), c = create(context, describe(64, 64, full));
+    call(tritri_multiply(context, nullptr, a, a, c));
+    if (order == 0) context = Context();
+    a = Matrix();
+    c = Matrix();
+  }
+}
+
+// L7
+void exit_without_destroy() {
+  tritri_context *context = nullptr;
+  tritri_context_options options = TRITRI_CONTEXT_OPTIONS_INIT;
+  options.device = TRITRI_DEVICE_CUDA;
+  call(tritri_context_create(&options, &context));
+  const std::vector<float> host = integers(64, lower, 4);
+  Matrix a = upload(context, describe(64, 64, lower), host.data()), c = create(context, describe(64, 64, full));
+  call(tritri_multiply(context, nullptr, a, a, c));
+  *a.out() = nullptr;
+  *c.out() = nullptr;
+}
+
+tritri_context *late_context = nullptr;
+tritri_matrix *late_matrix = nullptr;
+
+void destroy_at_exit() {
+  std::atexit([] {
+    tritri_context_destroy(late_context);
+    tritri_matrix_destroy(late_matrix);
+  });
+  tritri_context_options options = TRITRI_CONTEXT_OPTIONS_INIT;
+  options.device = TRITRI_DEVICE_CUDA;
+  call(tritri_context_create(&options, &late_context));
+  const tritri_matrix_desc desc = describe(100, 100, full);
+  call(tritri_matrix_create(late_context, &desc, &late_matrix));
+}
+
+// L10
+void threads() {
+  std::vector<std::thread> workers;
+  std::vector<std::string> problems(8);
+  for (unsigned t = 0; t < 8; ++t) {
+    workers.emplace_back([t, &problems] {
+      try {
+        const int64_t n = 20 + 13 * t;
+        const Context context = make_context(nullptr, 64 << 20);
+        const std::vector<float> host = integers(n, lower, t), want = product(n, host, lower, host, lower);
+        const Matrix a = upload(context, describe(n, n, lower), host.data()), c = create(context, describe(n, n, full));
+        for (int round = 0; round < 125; ++round) {
+          for (int i = 0; i < 8; ++i) call(tritri_multiply(context, nullptr, a, a, c));
+          if (round % 25 == 0) expect_equal(download(context, c, n * n), want, "thread " + std::to_string(t));
+        }
+        expect_equal(download(context, c, n * n), want, "thread " + std::to_string(t));
+      } catch (const std::exception &error) {
+        problems[t] = error.what();
+      }
+    });
+  }
+  for (std::thread &worker : workers) worker.join();
+  for (const std::string &problem : problems) expect(problem.empty(), problem);
+}
+
+// L1: no cuBLAS to be found.
+void without_cublas() {
+  tritri_device_info info = TRITRI_DEVICE_INFO_INIT;
+  call(tritri_device_info_get(TRITRI_DEVICE_CUDA, 0, &info));
+  expect(info.blas_version == 0 && std::strstr(info.details, "tried /nowhere/libcublas.so.13"), std::string("details must say what was tried: ") + info.details);
+  const Context context = make_context();
+  const std::vector<float> host = integers(70, lower, 4);
+  const Matrix a = upload(context, describe(70, 70, lower), host.data()), c = create(context, describe(70, 70, full));
+  const tritri_multiply_options options = with(TRITRI_ALGORITHM_CUBLAS);
+  expect_failure(TRITRI_NOT_SUPPORTED, "cuBLAS", [&] { call(tritri_multiply(context, &options, a, a, c)); });
+  call(tritri_multiply(context, nullptr, a, a, c));
+  expect_equal(download(context, c, 4900), product(70, host, lower, host, lower), "product");
+}
+
+// P6, and the same after other work has been through the workspace.
+void same_bits() {
+  constexpr int64_t n = 777;
+  const Context context = make_context();
+  std::vector<float> host(n * n);
+  for (size_t i = 0; i < host.size(); ++i) host[i] = std::sin(static_cast<float>(i));
+  for (const int32_t algorithm : {TRITRI_ALGORITHM_AUTO, TRITRI_ALGORITHM_KERNEL, TRITRI_ALGORITHM_CUBLAS}) {
+    if (algorithm == TRITRI_ALGORITHM_CUBLAS && !has_cublas()) continue;
+    const tritri_multiply_options options = with(algorithm);
+    const Matrix a = upload(context, describe(n, n, lower), host.data()), c = create(context, describe(n, n, full)), other = create(context, describe(n, n, full));
+    call(tritri_multiply(context, &options, a, a, c));
+    const std::vector<float> first = download(context, c, n * n);
+    for (int round = 0; round < 100; ++round) {
+      if (round % 10 == 0) call(tritri_multiply(context, &options, c, c, other));
+      call(tritri_multiply(context, &options, a, a, c));
+      if (round % 20 == 19) {
+        const std::vector<float> again = download(context, c, n * n);
+        expect(std::memcmp(first.data(), again.data(), first.size() * sizeof(float)) == 0, "bits differ");
+      }
+    }
+  }
+}
+
+// L6: memory stays flat.
+void many_short_lives() {
+  const Context context = make_context();
+  const std::vector<float> host = integers(32, lower, 4);
+  const auto life = [&] {
+    const Matrix a = upload(context, describe(32, 32, lower), host.data()), c = create(context, describe(32, 32, full));
+    call(tritri_multiply(context, nullptr, a, a, c));
+  };
+  for (int i = 0; i < 100; ++i) life();
+  const size_t before = free_memory();
+  for (int i = 0; i < 2000; ++i) life();
+  expect(free_memory() == before, "matrices leak device memory");
+  const auto with_context = [] { make_context(nullptr, 16 << 20); };
+  for (int i = 0; i < 2; ++i) with_context();
+  const size_t contexts_before = free_memory();
+  for (int i = 0; i < 8; ++i) std::thread(with_context).join();
+  expect(free_memory() + (size_t{4} << 20) > contexts_before, "contexts leak device memory");
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+  const auto exits_cleanly = [](const char *name, const char *environment = "") {
+    return [=] { expect(run_alone(name, environment) == 0, std::string("the process ") + name + " must end with exit code 0"); };
+  };
+  return run(argc, argv,
+             {
+                 {"capture_first_multiply_auto", [] { capture_alone("alone_capture_auto"); }},
+                 {"capture_first_multiply_kernel", [] { capture_alone("alone_capture_kernel"); }},
+                 {"capture_first_multiply_cublas", [] {
+                    if (!has_cublas()) throw Skip("no cuBLAS here");
+                    capture_alone("alone_capture_cublas");
+                  }},
+                 {"capture_after_set_stream", capture_after_set_stream},
+                 {"current_device_unchanged", current_device},
+                 {"unrelated_failure_before_ours", unrelated_failure},
+                 {"async_failure_is_named", exits_cleanly("alone_async_failure")},
+                 {"in_place", in_place},
+                 {"workspace_too_small", workspace_too_small},
+                 {"batch_65537", batch_65537},
+                 {"ld_beyond_32_bits", ld_beyond_32_bits},
+                 {"streams_in_order", streams},
+                 {"transfers", transfers},
+                 {"pinned_memory", pinned_memory},
+                 {"destroy_in_any_order", destroy_in_any_order},
+                 {"exit_without_destroy", exits_cleanly("alone_exit_without_destroy")},
+                 {"destroy_at_exit", exits_cleanly("alone_destroy_at_exit")},
+                 {"threads_with_a_context_each", threads},
+                 {"without_cublas", exits_cleanly("alone_without_cublas", "TRITRI_CUBLAS=/nowhere")},
+                 {"same_bits", same_bits},
+                 {"many_short_lives", many_short_lives},
+             },
+             {
+                 {"alone_capture_auto", [] { capture_first(TRITRI_ALGORITHM_AUTO); }},
+                 {"alone_capture_kernel", [] { capture_first(TRITRI_ALGORITHM_KERNEL); }},
+                 {"alone_capture_cublas", [] { capture_first(TRITRI_ALGORITHM_CUBLAS); }},
+                 {"alone_async_failure", async_failure},
+                 {"alone_exit_without_destroy", exit_without_destroy},
+                 {"alone_destroy_at_exit", destroy_at_exit},
+                 {"alone_without_cublas", without_cublas},
+             });
+}
