@@ -111,6 +111,8 @@ def compute_product(family, a, b, a_fill, b_fill, a_op, b_op, a_diag, b_diag, al
     if tuple(out_view.shape) != shape:
         raise ValueError(f"multiply: out: must have shape {shape}, got {tuple(out_view.shape)}")
 
+    if 0 in shape:
+        return result if out is not None else family.finish(result, a, (a_view, b_view, out_view), context)
     out_lines = _layout.matrix_lines(out_view.shape, out_view.strides)
     if out_lines is None or out_view.conj:  # no leading dimension describes it: compute beside it
         temporary = family.compact(out) if reads_out else family.empty(a, shape, a_view.dtype, True, context)
