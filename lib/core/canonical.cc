@@ -23,13 +23,6 @@ View view(const Layout &x, const void *data, int32_t op) {
   return v;
 }
 
-View transposed(View v) {
-  v.fill = flipped(v.fill);
-  v.row_lines = !v.row_lines;
-  std::swap(v.rows, v.cols);
-  return v;
-}
-
 // alpha and beta are rounded to the type that the product is computed in.
 std::complex<double> scalar(Dtype dtype, double re, double im) {
   if (dtype == Dtype::f64 || dtype == Dtype::c128) return {re, im};
@@ -37,6 +30,13 @@ std::complex<double> scalar(Dtype dtype, double re, double im) {
 }
 
 }  // namespace
+
+View transposed(View v) {
+  v.fill = flipped(v.fill);
+  v.row_lines = !v.row_lines;
+  std::swap(v.rows, v.cols);
+  return v;
+}
 
 Problem canonical(const tritri_multiply_options &options, const Operands &operands) {
   Problem p;

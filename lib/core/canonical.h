@@ -27,6 +27,9 @@ struct View {
   }
 };
 
+// The same memory as the transpose of op(X).
+View transposed(View view);
+
 struct Problem {
   Dtype dtype = Dtype::f32;
   int64_t m = 0, n = 0, k = 0, batch = 1;
