@@ -33,7 +33,7 @@ class Product {
   Product(const Problem &problem, const BlockedSettings &settings, int threads)
       : p_(problem), kernel_(settings.kernels->of<W>()),
         blocking_(choose_blocking(p_, {kernel_.mr, kernel_.nr, int64_t{sizeof(W)}}, settings.pack_bytes, threads)), steps_(steps(p_, blocking_)),
-        pack_a_(panels_of_a(p_.a), kernel_.mr, p_.compute == TRITRI_COMPUTE_TF32), pack_b_(panels_of_b(p_.b), kernel_.nr, p_.compute == TRITRI_COMPUTE_TF32),
+        pack_a_(p_.a, kernel_.mr, p_.compute == TRITRI_COMPUTE_TF32), pack_b_(transposed(p_.b), kernel_.nr, p_.compute == TRITRI_COMPUTE_TF32),
         tiles_(p_, kernel_, blocking_.kc) {
     bool chunks = false;
     for (const Step &step : steps_) chunks = chunks || !step.last;

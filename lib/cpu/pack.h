@@ -2,20 +2,12 @@
 #pragma once
 #include <algorithm>
 
+#include "core/canonical.h"
 #include "core/k_range.h"
 #include "core/visit.h"
 #include "cpu/kernel.h"
 
 namespace tritri::cpu {
-
-// An input as panels see it: element (p, k), where p counts along C: op(A), or the transpose of op(B).
-inline View panels_of_a(const View &a) { return a; }
-inline View panels_of_b(View b) {
-  b.fill = flipped(b.fill);
-  b.row_lines = !b.row_lines;
-  std::swap(b.rows, b.cols);
-  return b;
-}
 
 // To the nearest TF32, ties to even: 13 bits of the mantissa go.
 inline float round_to_tf32(float x) {
@@ -24,6 +16,7 @@ inline float round_to_tf32(float x) {
   return float_of((u + 0xfffu + ((u >> 13) & 1u)) & ~0x1fffu);
 }
 
+// Packs panels of an input whose element (p, k) has p along C: op(A) as it is, op(B) transposed.
 template <class T>
 class Packer {
  public:
