@@ -2,19 +2,58 @@
 
 #include <algorithm>
 #include <cmath>
-#include <queue>
 
 namespace tritri::cuda {
 namespace {
 
-constexpr int kMostPieces = 255, kMostSlots = 65535;
+constexpr int kMostPieces = 255;
 constexpr int64_t kFewTiles = 1024;  // below, balance decides; above, locality
 constexpr int64_t kNeighbours = 8;   // tiles along each side of a group that should run together
 
-struct Candidate {
+struct Entry {
   Item item;
-  double cost, group_cost;
-  int64_t group;
+  int cost;  // in stages
+  int rank;  // dear ones go first
+};
+
+// Stable, highest rank first; a launch waits for this, so it is linear.
+std::vector<Entry> by_rank(const std::vector<Entry> &entries) {
+  int most = 0;
+  for (const Entry &entry : entries) most = std::max(most, entry.rank);
+  std::vector<size_t> place(static_cast<size_t>(most) + 2);
+  for (const Entry &entry : entries) ++place[static_cast<size_t>(most - entry.rank) + 1];
+  for (size_t x = 1; x < place.size(); ++x) place[x] += place[x - 1];
+  std::vector<Entry> sorted(entries.size());
+  for (const Entry &entry : entries) sorted[place[static_cast<size_t>(most - entry.rank)]++] = entry;
+  return sorted;
+}
+
+// Workers by load, least first: a binary heap whose root alone ever changes.
+class Workers {
+ public:
+  explicit Workers(int count) {
+    for (int w = 0; w < count; ++w) heap_.push_back({0, w});
+  }
+  int give_least_loaded(int cost) {
+    const int worker = heap_[0].worker;
+    const Node moved{heap_[0].load + cost, worker};
+    size_t at = 0;
+    for (size_t child; (child = 2 * at + 1) < heap_.size(); at = child) {
+      if (child + 1 < heap_.size() && heap_[child + 1].before(heap_[child])) ++child;
+      if (!heap_[child].before(moved)) break;
+      heap_[at] = heap_[child];
+    }
+    heap_[at] = moved;
+    return worker;
+  }
+
+ private:
+  struct Node {
+    int64_t load;
+    int worker;
+    bool before(const Node &other) const { return load != other.load ? load < other.load : worker < other.worker; }
+  };
+  std::vector<Node> heap_;
 };
 
 }  // namespace
@@ -51,64 +90,53 @@ Schedule make_schedule(const Tiling &t, int workers, const Costs &costs, bool ze
   const Load load = measure(t);
   const double limit = load.piece_limit(workers, costs);
   const bool cut = load.cuts(workers, costs);
-  const int64_t rows = t.tiles_m(), cols = t.tiles_n(), group_cols = (cols + kNeighbours - 1) / kNeighbours;
-  const bool local = rows * cols * t.batch > kFewTiles;
+  const int64_t rows = t.tiles_m(), cols = t.tiles_n();
+  const int64_t edge = rows * cols * t.batch > kFewTiles ? kNeighbours : 1;
+  const int tile_cost = static_cast<int>(costs.tile);
+  const int owed = static_cast<int>(t.k / t.stage_k) + tile_cost + 2;  // above every cost
 
   Schedule schedule;
-  std::vector<Candidate> candidates;
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < cols; ++j) {
-      if (!t.c_holds_some(i, j) || (zeros_elsewhere && t.only_zeros(i, j))) continue;
-      const double stages = static_cast<double>(t.stages(i, j).size());
-      int pieces = cut ? std::max(1, static_cast<int>(std::ceil(stages / limit))) : 1;
-      pieces = std::min({pieces, kMostPieces, std::max(1, static_cast<int>(stages))});
-      for (int64_t batch = 0; batch < t.batch; ++batch) {
-        const bool fits = schedule.slots + pieces - 1 <= kMostSlots;
-        const int count = fits ? pieces : 1;
-        for (int piece = 0; piece < count; ++piece)
-          candidates.push_back({{static_cast<uint32_t>((batch * rows + i) * cols + j), static_cast<uint16_t>(schedule.slots),
-                                 static_cast<uint8_t>(piece), static_cast<uint8_t>(count)},
-                                stages / count + costs.tile,
-                                0,
-                                local ? (batch * rows + i) / kNeighbours * group_cols + j / kNeighbours : 0});
-        schedule.slots += count - 1;
-        schedule.pieces = std::max(schedule.pieces, count);
+  std::vector<Entry> entries;
+  entries.reserve(static_cast<size_t>(rows * cols * t.batch + 2 * workers));
+  for (int64_t batch = 0; batch < t.batch; ++batch)
+    for (int64_t group_i = 0; group_i < rows; group_i += edge)
+      for (int64_t group_j = 0; group_j < cols; group_j += edge) {
+        const size_t group = entries.size();
+        int dearest = 0;
+        for (int64_t i = group_i; i < std::min(rows, group_i + edge); ++i)
+          for (int64_t j = group_j; j < std::min(cols, group_j + edge); ++j) {
+            if (!t.c_holds_some(i, j) || (zeros_elsewhere && t.only_zeros(i, j))) continue;
+            const int stages = static_cast<int>(t.stages(i, j).size());
+            int pieces = cut ? std::clamp(static_cast<int>(std::ceil(stages / limit)), 1, kMostPieces) : 1;
+            if (schedule.slots + pieces - 1 > most_slots(workers)) pieces = 1;
+            const int cost = stages / pieces + tile_cost;
+            dearest = std::max(dearest, cost);
+            for (int piece = 0; piece < pieces; ++piece) {
+              // Pieces that others wait for come first, here and so in every worker's list: a worker that waits has handed in all that it
+              // owes, and the workers that it waits for never wait before handing in theirs.
+              const int rank = piece + 1 < pieces ? owed + cost : cost;
+              const auto tile = static_cast<uint32_t>((batch * rows + i) * cols + j);
+              entries.push_back({{tile, static_cast<uint16_t>(schedule.slots), static_cast<uint8_t>(piece), static_cast<uint8_t>(pieces)}, cost, rank});
+            }
+            schedule.slots += pieces - 1;
+            schedule.pieces = std::max(schedule.pieces, pieces);
+          }
+        if (edge > 1)
+          for (size_t x = group; x < entries.size(); ++x) entries[x].rank = entries[x].rank > owed ? entries[x].rank : dearest;
       }
-    }
+  entries = by_rank(entries);
 
-  if (local) {  // a group ranks by its dearest tile
-    std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate &x, const Candidate &y) { return x.group < y.group; });
-    for (size_t begin = 0, end; begin < candidates.size(); begin = end) {
-      double dearest = 0;
-      for (end = begin; end < candidates.size() && candidates[end].group == candidates[begin].group; ++end) dearest = std::max(dearest, candidates[end].cost);
-      for (size_t x = begin; x < end; ++x) candidates[x].group_cost = dearest;
-    }
+  Workers order(workers);
+  std::vector<uint16_t> worker(entries.size());
+  schedule.first.assign(static_cast<size_t>(workers) + 1, 0);
+  for (size_t x = 0; x < entries.size(); ++x) {
+    worker[x] = static_cast<uint16_t>(order.give_least_loaded(entries[x].cost));
+    ++schedule.first[worker[x] + 1u];
   }
-  // Pieces that others wait for come first, here and so in every worker's list: a worker that waits has handed in all that it owes, and
-  // the workers that it waits for never wait before handing in theirs.
-  std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate &x, const Candidate &y) {
-    const bool owed_x = x.item.piece + 1 < x.item.pieces, owed_y = y.item.piece + 1 < y.item.pieces;
-    if (owed_x != owed_y) return owed_x;
-    if (x.group_cost != y.group_cost) return x.group_cost > y.group_cost;
-    if (x.group != y.group) return x.group < y.group;
-    return x.cost > y.cost;
-  });
-
-  using Worker = std::pair<double, int>;
-  std::priority_queue<Worker, std::vector<Worker>, std::greater<Worker>> idle;
-  for (int w = 0; w < workers; ++w) idle.push({0.0, w});
-  std::vector<std::vector<Item>> lists(static_cast<size_t>(workers));
-  for (const Candidate &candidate : candidates) {
-    auto [busy, worker] = idle.top();
-    idle.pop();
-    lists[static_cast<size_t>(worker)].push_back(candidate.item);
-    idle.push({busy + candidate.cost, worker});
-  }
-  schedule.first.push_back(0);
-  for (const std::vector<Item> &list : lists) {
-    schedule.items.insert(schedule.items.end(), list.begin(), list.end());
-    schedule.first.push_back(static_cast<uint32_t>(schedule.items.size()));
-  }
+  for (size_t w = 1; w < schedule.first.size(); ++w) schedule.first[w] += schedule.first[w - 1];
+  std::vector<uint32_t> next(schedule.first.begin(), schedule.first.end() - 1);
+  schedule.items.resize(entries.size());
+  for (size_t x = 0; x < entries.size(); ++x) schedule.items[next[worker[x]]++] = entries[x].item;
   return schedule;
 }
 

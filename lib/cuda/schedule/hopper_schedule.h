@@ -62,6 +62,9 @@ struct Load {
 };
 Load measure(const Tiling &tiling);
 
+// Slots that make_schedule uses at most: pieces are as long as a worker's mean share, so about one for each worker.
+constexpr int most_slots(int workers) { return 2 * workers; }
+
 // `zeros_elsewhere`: tiles that are only zeros are left out. Tiles near each other in C stay near in time when there are many, so that
 // they share rows of A and columns of B in the L2 cache.
 Schedule make_schedule(const Tiling &tiling, int workers, const Costs &costs, bool zeros_elsewhere);

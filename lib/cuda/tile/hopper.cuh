@@ -123,11 +123,18 @@ __device__ __forceinline__ void pin(float (&d)[N]) {
   for (int i = 0; i < N; ++i) asm volatile("" : "+f"(d[i])::"memory");
 }
 
-// A matrix in shared memory, 128-byte swizzle (layout 1). K-major: rows of 128 bytes, groups of 8 rows `group` bytes apart; `leading` is
-// not used. MN-major: groups of 64 two-byte elements along m or n `leading` bytes apart, of 8 k `group` bytes apart.
+// A matrix in shared memory, swizzled by 128 or 64 bytes (layouts 1 and 2). K-major: rows as long as the swizzle, groups of 8 rows `group`
+// bytes apart; `leading` is not used. MN-major: groups of 64 two-byte elements along m or n `leading` bytes apart, of 8 k `group` bytes apart.
+template <int Swizzle = 128>
 __device__ __forceinline__ uint64_t descriptor(uint32_t address, uint32_t leading, uint32_t group) {
+  static_assert(Swizzle == 128 || Swizzle == 64, "the two that the kernels use");
   return static_cast<uint64_t>((address >> 4) & 0x3fff) | static_cast<uint64_t>(leading >> 4) << 16 | static_cast<uint64_t>(group >> 4) << 32 |
-         uint64_t{1} << 62;
+         uint64_t{Swizzle == 128 ? 1 : 2} << 62;
+}
+// Where 16-byte vector `vector` of row `row` lies in a tile that the copy engine has swizzled.
+template <int Swizzle = 128>
+__device__ __forceinline__ uint32_t swizzled(int row, int vector) {
+  return row * Swizzle + ((Swizzle == 128 ? vector ^ (row & 7) : vector ^ (row >> 1 & 3)) << 4);
 }
 
 #define TRITRI_D4(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
@@ -155,23 +162,22 @@ __device__ __forceinline__ void mma_tf32(float (&d)[128], const uint32_t (&a)[4]
                : TRITRI_D64(0), TRITRI_D64(64) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
 }
 
-// Columns [First, First + N) of d (64 x 256) += a b; a K-major and b N-major in shared memory, k 16.
+// The first N columns of d (64 x 256) += a b; a K-major and b N-major in shared memory, k 16.
 #define TRITRI_MMA16(n, type, text, end, ...)                                                                                          \
   asm volatile("wgmma.mma_async.sync.aligned.m64n" #n "k16.f32." type "." type " {" text "}, " end ", 1, 1, 1, 0, 1;" : __VA_ARGS__ : "l"(a), "l"(b))
-template <int N, int First, bool Bfloat>
+template <int N, bool Bfloat>
 __device__ __forceinline__ void mma_16(float (&d)[128], uint64_t a, uint64_t b) {
-  static_assert(N % 64 == 0 && First % 64 == 0 && N > 0 && First + N <= 256, "whole groups of 64 columns");
-  constexpr int o = First / 2;
+  static_assert(N == 64 || N == 128 || N == 192 || N == 256, "whole blocks of 64 columns");
   if constexpr (Bfloat) {
-    if constexpr (N == 64) TRITRI_MMA16(64, "bf16", TRITRI_T32, "%32, %33", TRITRI_D32(o));
-    if constexpr (N == 128) TRITRI_MMA16(128, "bf16", TRITRI_T64, "%64, %65", TRITRI_D64(o));
-    if constexpr (N == 192) TRITRI_MMA16(192, "bf16", TRITRI_T96, "%96, %97", TRITRI_D64(o), TRITRI_D32(o + 64));
-    if constexpr (N == 256) TRITRI_MMA16(256, "bf16", TRITRI_T128, "%128, %129", TRITRI_D64(o), TRITRI_D64(o + 64));
+    if constexpr (N == 64) TRITRI_MMA16(64, "bf16", TRITRI_T32, "%32, %33", TRITRI_D32(0));
+    if constexpr (N == 128) TRITRI_MMA16(128, "bf16", TRITRI_T64, "%64, %65", TRITRI_D64(0));
+    if constexpr (N == 192) TRITRI_MMA16(192, "bf16", TRITRI_T96, "%96, %97", TRITRI_D64(0), TRITRI_D32(64));
+    if constexpr (N == 256) TRITRI_MMA16(256, "bf16", TRITRI_T128, "%128, %129", TRITRI_D64(0), TRITRI_D64(64));
   } else {
-    if constexpr (N == 64) TRITRI_MMA16(64, "f16", TRITRI_T32, "%32, %33", TRITRI_D32(o));
-    if constexpr (N == 128) TRITRI_MMA16(128, "f16", TRITRI_T64, "%64, %65", TRITRI_D64(o));
-    if constexpr (N == 192) TRITRI_MMA16(192, "f16", TRITRI_T96, "%96, %97", TRITRI_D64(o), TRITRI_D32(o + 64));
-    if constexpr (N == 256) TRITRI_MMA16(256, "f16", TRITRI_T128, "%128, %129", TRITRI_D64(o), TRITRI_D64(o + 64));
+    if constexpr (N == 64) TRITRI_MMA16(64, "f16", TRITRI_T32, "%32, %33", TRITRI_D32(0));
+    if constexpr (N == 128) TRITRI_MMA16(128, "f16", TRITRI_T64, "%64, %65", TRITRI_D64(0));
+    if constexpr (N == 192) TRITRI_MMA16(192, "f16", TRITRI_T96, "%96, %97", TRITRI_D64(0), TRITRI_D32(64));
+    if constexpr (N == 256) TRITRI_MMA16(256, "f16", TRITRI_T128, "%128, %129", TRITRI_D64(0), TRITRI_D64(64));
   }
 }
 #undef TRITRI_MMA16

@@ -1,0 +1,283 @@
+// Hopper's kernels as the device sees them: what they take, what they cost, how they are launched. The device code is in hopper_kernel.cuh
+// (the skeleton) and hopper_traits.cuh (what differs between float32, TF32, float16 and bfloat16).
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "cuda/kernels/hopper_arrange.cuh"
+#include "cuda/kernels/hopper_traits.cuh"
+#include "cuda/kernels/kernel.h"
+#include "cuda/runtime/check.h"
+
+namespace tritri::cuda {
+namespace hopper {
+namespace {
+
+// Measured on an H200: what a stage takes a worker, what a launch takes beside its work, and what a tile costs beside its stages.
+template <class T> struct Model;
+template <> struct Model<Float32> { static constexpr double stage = 1.12e-6, launch = 6e-6; static constexpr Costs costs{2, 8}; };
+template <> struct Model<Tf32> { static constexpr double stage = 0.80e-6, launch = 6e-6; static constexpr Costs costs{4, 8}; };
+template <bool B> struct Model<Half<B>> { static constexpr double stage = 0.72e-6, launch = 6e-6; static constexpr Costs costs{5, 8}; };
+
+constexpr int64_t kMostTiles = int64_t{1} << 18, kMostCoordinate = INT_MAX - 1024;
+constexpr int kPageItems = 3072;  // of a list that travels to workspace in kernel parameters
+constexpr double kArrangeLaunch = 3e-6;
+
+constexpr size_t kAlign = 256;
+size_t aligned(size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
+bool divides16(int64_t elements, int64_t element) { return elements * element % 16 == 0; }
+
+// Whether tensor maps can describe it as it lies.
+bool mappable(const View &x, int64_t element) {
+  return !x.packed && reinterpret_cast<uintptr_t>(x.data) % 16 == 0 && divides16(x.ld, element) && divides16(x.batch_stride, element) &&
+         x.ld * element < int64_t{1} << 40 && x.batch_stride * element < int64_t{1} << 40;
+}
+
+template <class T> constexpr bool is_float = std::is_same_v<typename T::Element, float>;
+
+template <class T>
+int workers_on(const GpuTraits &traits) {  // a cluster of two fits wherever two multiprocessors do: they come in pairs
+  return std::max(1, std::min(traits.multiprocessors / T::cluster, kMostWorkers));
+}
+
+template <class T>
+Tiling tiling(const Problem &p) {
+  return {p.a.fill, p.b.fill, p.c.fill, p.m, p.n, p.k, p.batch, T::tile_m, T::tile_n, T::stage_k};
+}
+
+// Where an input is copied to before the kernel, if it must be.
+struct Copy {
+  bool needed = false;
+  size_t at = 0, bytes = 0;
+  int64_t ld = 0, batch_stride = 0;
+  bool row_lines = true;
+};
+
+struct Places {
+  size_t flags = 0, partials = 0, items = 0, total = 0;
+  Copy a, b;
+};
+
+template <class T>
+Places places(const Problem &p, const Load &load, int workers) {
+  constexpr int64_t element = sizeof(typename T::Element);
+  Places w;
+  const auto take = [&](size_t bytes) {
+    const size_t at = w.total;
+    w.total += aligned(bytes);
+    return at;
+  };
+  const auto place = [&](const View &x, bool needed, bool row_lines) {
+    Copy copy;
+    copy.needed = needed;
+    copy.row_lines = row_lines;
+    if (!needed) return copy;
+    const int64_t lines = row_lines ? x.rows : x.cols, length = row_lines ? x.cols : x.rows;
+    copy.ld = (length + 63) / 64 * 64;
+    copy.batch_stride = x.batch_stride ? lines * copy.ld : 0;
+    copy.bytes = static_cast<size_t>(lines * copy.ld * element * (x.batch_stride ? p.batch : 1));
+    copy.at = take(copy.bytes);
+    return copy;
+  };
+  if (load.cuts(workers, Model<T>::costs)) {
+    const size_t slots = static_cast<size_t>(most_slots(workers)), parts = 2 * T::cluster;
+    w.flags = take(slots * parts * sizeof(uint64_t));
+    w.partials = take(slots * parts * T::accumulators * 128 * sizeof(float));
+  }
+  const Tiling t = tiling<T>(p);
+  const int64_t tiles = t.tiles_m() * t.tiles_n() * t.batch;
+  if (tiles + 2 * workers > kNearItems) w.items = take(static_cast<size_t>(tiles + 2 * workers) * sizeof(Item));
+  w.a = place(p.a, !p.a.row_lines || !mappable(p.a, element) || std::is_same_v<T, Tf32>, true);
+  w.b = place(p.b, (!p.b.row_lines && !is_float<T>) || !mappable(p.b, element), p.b.row_lines || !is_float<T>);
+  return w;
+}
+
+template <class T> bool takes(Dtype dtype, int32_t compute);
+template <> bool takes<Float32>(Dtype dtype, int32_t compute) { return dtype == Dtype::f32 && compute == TRITRI_COMPUTE_DEFAULT; }
+template <> bool takes<Tf32>(Dtype dtype, int32_t compute) { return dtype == Dtype::f32 && compute == TRITRI_COMPUTE_TF32; }
+template <> bool takes<Half<false>>(Dtype dtype, int32_t) { return dtype == Dtype::f16; }
+template <> bool takes<Half<true>>(Dtype dtype, int32_t) { return dtype == Dtype::bf16; }
+
+template <class T>
+bool can(const Problem &p, const GpuTraits &traits) {
+  const Tiling t = tiling<T>(p);
+  return takes<T>(p.dtype, p.compute) && traits.compute_major == 9 && traits.compute_minor == 0 &&
+         traits.shared_bytes >= static_cast<size_t>(Pipe<T>::bytes) && std::max({p.m, p.n, p.k}) <= kMostCoordinate &&
+         t.tiles_m() <= kMostTiles && t.tiles_n() <= kMostTiles && p.batch <= kMostTiles && t.tiles_m() * t.tiles_n() <= kMostTiles &&
+         t.tiles_m() * t.tiles_n() * p.batch <= kMostTiles;
+}
+
+template <class T>
+Plan plan(const Problem &p, const GpuTraits &traits) {
+  const Tiling t = tiling<T>(p);
+  const int workers = workers_on<T>(traits);
+  const Load load = measure(t);
+  const Places w = places<T>(p, load, workers);
+  const double limit = load.piece_limit(workers, Model<T>::costs);
+  Plan plan;
+  plan.tile_m = T::tile_m;
+  plan.tile_n = T::tile_n;
+  plan.tile_k = T::stage_k;
+  plan.pieces = load.cuts(workers, Model<T>::costs) ? static_cast<int64_t>(std::ceil(load.longest / limit)) : 1;
+  plan.workspace = w.total;
+  plan.seconds = Model<T>::launch + Model<T>::stage * load.longest_worker(workers, Model<T>::costs);
+  for (const Copy &copy : {w.a, w.b}) {
+    // A triangle is half of the bytes, read and written.
+    if (copy.needed) plan.seconds += kArrangeLaunch + static_cast<double>(copy.bytes) * 1.2 / traits.bytes_per_second;
+  }
+  return plan;
+}
+
+// Launches the copy; the view of what it makes.
+template <class T>
+Side side(const Problem &p, const View &x, const Copy &copy, char *workspace, cudaStream_t stream) {
+  if (!copy.needed) return {x.data, x.ld, x.batch_stride, x.row_lines, x.fill, x.fill, x.unit};
+  using Word = std::conditional_t<is_float<T>, uint32_t, uint16_t>;
+  constexpr Word one = is_float<T> ? 0x3f800000 : std::is_same_v<T, Half<true>> ? 0x3f80 : 0x3c00;
+  Word *to = reinterpret_cast<Word *>(workspace + copy.at);
+  const auto blocks = [](int64_t size) { return static_cast<unsigned>((size + kArrangeEdge - 1) / kArrangeEdge); };
+  // Rows are the grid's second dimension, of at most 65535 blocks; batches the third.
+  const View &from = x;
+  const int64_t most_rows = int64_t{65535} * kArrangeEdge / kArrangeReach * kArrangeReach;
+  const int64_t batches = x.batch_stride ? p.batch : 1;
+  if (x.rows > most_rows || batches > 65535) fail(TRITRI_NOT_SUPPORTED, "tritri: CUDA: an input to rearrange must have at most ", most_rows, " rows and 65535 batches");
+  const Arrangement<Word> arrangement{from, to, copy.ld, copy.batch_stride, copy.row_lines, one, std::is_same_v<T, Tf32>};
+  arrange<Word><<<dim3(blocks(x.cols), blocks(x.rows), static_cast<unsigned>(batches)), kArrangeThreads, 0, stream>>>(arrangement);
+  TRITRI_CUDA_CHECK(cudaGetLastError());
+  return {to, copy.ld, copy.batch_stride, copy.row_lines, x.fill, Fill::full, false};
+}
+
+// The driver's encoder, found through the runtime: the library does not link against the driver.
+using Encode = CUresult (*)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *, const cuuint64_t *, const cuuint32_t *,
+                            const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+Encode encoder() {
+  static const Encode encode = [] {
+    void *found = nullptr;
+    cudaDriverEntryPointQueryResult result;
+    TRITRI_CUDA_CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result));
+    if (result != cudaDriverEntryPointSuccess) fail(TRITRI_DEVICE_ERROR, "tritri: CUDA: the driver must offer cuTensorMapEncodeTiled, got status ", static_cast<int>(result));
+    return reinterpret_cast<Encode>(found);
+  }();
+  return encode;
+}
+
+template <class T>
+CUtensorMapDataType map_type() {
+  if (is_float<T>) return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+  return std::is_same_v<T, Half<true>> ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+}
+
+// Lines of `length` elements, taken in boxes.
+template <class T>
+CUtensorMap map_of(const void *data, int64_t length, int64_t lines, int64_t batch, int64_t ld, int64_t batch_stride, int box_length, int box_lines,
+                   CUtensorMapSwizzle swizzle) {
+  constexpr int64_t element = sizeof(typename T::Element);
+  const bool many = batch > 1 && batch_stride != 0;
+  const cuuint64_t sizes[3] = {static_cast<cuuint64_t>(length), static_cast<cuuint64_t>(lines), many ? static_cast<cuuint64_t>(batch) : 1};
+  const cuuint64_t strides[2] = {static_cast<cuuint64_t>(ld * element), static_cast<cuuint64_t>((many ? batch_stride : ld) * element)};
+  const cuuint32_t box[3] = {static_cast<cuuint32_t>(box_length), static_cast<cuuint32_t>(box_lines), 1}, steps[3] = {1, 1, 1};
+  CUtensorMap map;
+  const CUresult result = encoder()(&map, map_type<T>(), 3, const_cast<void *>(data), sizes, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
+                                    CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (result != CUDA_SUCCESS) fail(TRITRI_DEVICE_ERROR, "tritri: CUDA: cuTensorMapEncodeTiled must succeed, got ", static_cast<int>(result));
+  return map;
+}
+
+struct Page {
+  Item items[kPageItems];
+};
+__global__ void write_items(const __grid_constant__ Page page, int count, Item *to) {
+  const int x = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (x < count) to[x] = page.items[x];
+}
+
+template <class T>
+void launch(const Problem &p, const Plan &, void *workspace, const GpuTraits &traits, CUstream_st *stream) {
+  constexpr int64_t element = sizeof(typename T::Element);
+  char *const memory = static_cast<char *>(workspace);
+  const int workers = workers_on<T>(traits);
+  Arguments args;  // what is not used stays as it is: clearing it would cost a launch more than the list does
+  args.tiling = tiling<T>(p);
+  const Load load = measure(args.tiling);
+  const Places w = places<T>(p, load, workers);
+  args.a = side<T>(p, p.a, w.a, memory, stream);
+  args.b = side<T>(p, p.b, w.b, memory, stream);
+  args.c = p.c_data();
+  args.ldc = p.c.ld;
+  args.c_batch_stride = p.c.batch_stride;
+  args.alpha = static_cast<float>(p.alpha.real());
+  args.beta = static_cast<float>(p.beta.real());
+  args.whole_lines = mappable(p.c, element);
+  // A box that a line's end cuts is stored up to the next 16 bytes (seen on an H200), so lines must end there.
+  args.zero_boxes = args.whole_lines && args.beta == 0.0f && divides16(p.n, element);
+  args.partials = reinterpret_cast<float4 *>(memory + w.partials);
+  args.flags = reinterpret_cast<uint64_t *>(memory + w.flags);
+  // What "this launch's piece is there" looks like; no earlier content of the workspace looks like that.
+  args.nonce = static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()) * 0x9e3779b97f4a7c15u | 1;
+
+  // K-major tiles are a stage wide; a row-major B comes in boxes of 128 bytes.
+  constexpr int a_rows = is_float<T> ? T::block_m / T::cluster : T::block_m, b_cols = 128 / element;
+  constexpr auto k_swizzle = T::stage_k * element == 128 ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_64B;
+  args.a_map = map_of<T>(args.a.data, p.k, p.m, p.batch, args.a.ld, args.a.batch_stride, T::stage_k, a_rows, k_swizzle);
+  if (args.b.row_lines) args.b_map = map_of<T>(args.b.data, p.n, p.k, p.batch, args.b.ld, args.b.batch_stride, b_cols, T::stage_k, CU_TENSOR_MAP_SWIZZLE_128B);
+  else args.b_map = map_of<T>(args.b.data, p.k, p.n, p.batch, args.b.ld, args.b.batch_stride, T::stage_k, T::block_n, k_swizzle);
+  if (args.zero_boxes) args.c_map = map_of<T>(args.c, p.n, p.m, p.batch, args.ldc, args.c_batch_stride, ZeroBoxes<T>::box_cols, kZeroRows, CU_TENSOR_MAP_SWIZZLE_NONE);
+
+  const Schedule schedule = make_schedule(args.tiling, workers, Model<T>::costs, args.zero_boxes);
+  std::copy(schedule.first.begin(), schedule.first.end(), args.first);
+  const size_t items = schedule.items.size();
+  if (items <= kNearItems) {
+    std::copy(schedule.items.begin(), schedule.items.end(), args.items);
+    args.far_items = nullptr;
+  } else {
+    Item *const far = reinterpret_cast<Item *>(memory + w.items);
+    for (size_t from = 0; from < items; from += kPageItems) {
+      Page page;
+      const size_t count = std::min<size_t>(kPageItems, items - from);
+      std::memcpy(page.items, schedule.items.data() + from, count * sizeof(Item));
+      write_items<<<kPageItems / 256, 256, 0, stream>>>(page, static_cast<int>(count), far + from);
+      TRITRI_CUDA_CHECK(cudaGetLastError());
+    }
+    args.far_items = far;
+  }
+
+  cudaLaunchAttribute cluster{};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {T::cluster, 1, 1};
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(workers * T::cluster));
+  config.blockDim = dim3(kThreads);
+  config.dynamicSmemBytes = Pipe<T>::bytes;
+  config.stream = stream;
+  config.attrs = &cluster;
+  config.numAttrs = 1;
+  TRITRI_CUDA_CHECK(cudaLaunchKernelEx(&config, multiply<T>, args));
+}
+
+template <class T>
+void load(const GpuTraits &traits) {
+  if (traits.compute_major != 9 || traits.compute_minor != 0) return;
+  using Word = std::conditional_t<is_float<T>, uint32_t, uint16_t>;
+  cudaFuncAttributes attributes;
+  TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, multiply<T>));
+  TRITRI_CUDA_CHECK(cudaFuncSetAttribute(multiply<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, Pipe<T>::bytes));
+  TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, arrange<Word>));
+  TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, write_items));
+  encoder();
+}
+
+template <class T>
+constexpr Kernel kernel(const char *name) { return {name, can<T>, plan<T>, load<T>, launch<T>}; }
+
+}  // namespace
+}  // namespace hopper
+
+extern const Kernel hopper_float32_kernel, hopper_tf32_kernel, hopper_float16_kernel, hopper_bfloat16_kernel;
+const Kernel hopper_float32_kernel = hopper::kernel<hopper::Float32>("hopper-3xtf32");
+const Kernel hopper_tf32_kernel = hopper::kernel<hopper::Tf32>("hopper-tf32");
+const Kernel hopper_float16_kernel = hopper::kernel<hopper::Half<false>>("hopper-float16");
+const Kernel hopper_bfloat16_kernel = hopper::kernel<hopper::Half<true>>("hopper-bfloat16");
+
+}  // namespace tritri::cuda

@@ -1,0 +1,60 @@
+// The pre-pass: an input that the tensor kernels cannot read where it lies (packed, lines not 16-byte aligned, the wrong majorness for
+// its tensor core operand, to be rounded to TF32) is copied into workspace, masked, its unit diagonal written out.
+// Cost: the fill's bytes read and written once, about 15 us for a float32 triangle of n = 4096 on an H200.
+#pragma once
+#include "core/canonical.h"
+#include "core/k_range.h"
+
+namespace tritri::cuda::hopper {
+
+// Tiles of C and stages of k never reach beyond the blocks of this edge that meet the fill.
+constexpr int64_t kArrangeReach = 256;
+constexpr int kArrangeEdge = 64, kArrangeThreads = 256;
+
+template <class Word>
+struct Arrangement {
+  View from;
+  Word *to;
+  int64_t ld, batch_stride;
+  bool row_lines;
+  Word one;
+  bool to_tf32;
+};
+
+__device__ inline uint32_t stored(uint32_t word, bool to_tf32) {
+  const bool finite = (word & 0x7fffffffu) < 0x7f800000u;
+  return to_tf32 && finite ? (word + 0x1000u) & ~0x1fffu : word;
+}
+__device__ inline uint16_t stored(uint16_t word, bool) { return word; }
+
+// Grid: blocks of columns, blocks of rows, batch. Both directions run along memory; a block turns in shared memory.
+template <class Word>
+__global__ void __launch_bounds__(kArrangeThreads) arrange(const Arrangement<Word> x) {
+  __shared__ Word block[kArrangeEdge][kArrangeEdge + 4 / sizeof(Word)];
+  const View &from = x.from;
+  const int64_t row0 = int64_t{blockIdx.y} * kArrangeEdge, col0 = int64_t{blockIdx.x} * kArrangeEdge, batch = blockIdx.z;
+  const int64_t reach_row = row0 / kArrangeReach, reach_col = col0 / kArrangeReach;
+  if ((from.fill == Fill::lower && reach_row < reach_col) || (from.fill == Fill::upper && reach_row > reach_col)) return;
+  const Word *source = static_cast<const Word *>(from.data) + batch * from.batch_stride;
+  for (int t = threadIdx.x; t < kArrangeEdge * kArrangeEdge; t += kArrangeThreads) {
+    const int across = t / kArrangeEdge, along = t % kArrangeEdge;
+    const int i = from.row_lines ? across : along, j = from.row_lines ? along : across;
+    const int64_t row = row0 + i, col = col0 + j;
+    Word word = 0;
+    if (row < from.rows && col < from.cols) {
+      if (from.unit && row == col) word = x.one;
+      else if (exists(from.fill, row, col)) word = stored(source[from.offset(row, col)], x.to_tf32);
+    }
+    block[i][j] = word;
+  }
+  __syncthreads();
+  Word *to = x.to + batch * x.batch_stride;
+  for (int t = threadIdx.x; t < kArrangeEdge * kArrangeEdge; t += kArrangeThreads) {
+    const int across = t / kArrangeEdge, along = t % kArrangeEdge;
+    const int i = x.row_lines ? across : along, j = x.row_lines ? along : across;
+    const int64_t row = row0 + i, col = col0 + j;
+    if (row < from.rows && col < from.cols) to[x.row_lines ? row * x.ld + col : col * x.ld + row] = block[i][j];
+  }
+}
+
+}  // namespace tritri::cuda::hopper

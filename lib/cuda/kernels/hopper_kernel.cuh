@@ -1,0 +1,351 @@
+// The Hopper skeleton: persistent blocks of three warpgroups. Warp 0 feeds a ring of stages by bulk tensor copies, warps 1 to 3 rework
+// stages in shared memory (masks, low parts) where the traits ask for it, two warpgroups multiply. Work comes from a static list; sums cut
+// into pieces meet in workspace in fixed order. What differs between number formats is one traits struct (hopper_traits.cuh):
+//   Element, cluster, block_m, block_n, stage_k, stages, low_stages, accumulators, register budgets, a_bytes, b_bytes, output_bytes
+//   feed()     starts the copies of one stage            rework()   the helper warps' share of one tile
+//   sum()      a warpgroup's sums of one tile            place()    which element of the block an accumulator is
+//   store()    a whole, unmasked block of C              exact()    a stored input as float
+#pragma once
+#include <climits>
+
+#include "cuda/schedule/hopper_schedule.h"
+#include "cuda/tile/hopper.cuh"
+
+namespace tritri::cuda::hopper {
+
+constexpr int kThreads = 384, kHelpers = 96;
+constexpr int kMostWorkers = 160, kNearItems = 1024;
+constexpr int kZeroRows = 8, kZeroBytes = 4096;  // a box of zeros: this many rows of C, this many bytes
+constexpr int kHelperBarrier = 1, kConsumerBarrier = 2;  // named barriers; each consumer warpgroup has its own
+
+// One input as masks and the exact path see it.
+struct Side {
+  const void *data;
+  int64_t ld, batch_stride;
+  bool row_lines;
+  Fill fill;   // what bounds k
+  Fill mask;   // what must still be masked: FULL where the copy in workspace already is
+  bool unit;
+};
+
+struct Arguments {
+  CUtensorMap a_map, b_map, c_map;
+  Tiling tiling;
+  Side a, b;
+  void *c;
+  int64_t ldc, c_batch_stride;
+  float alpha, beta;
+  bool whole_lines;  // C's lines and matrices are 16-byte aligned
+  bool zero_boxes;   // tiles that are only zeros are stored by the copy engine
+  float4 *partials;
+  uint64_t *flags, nonce;
+  const Item *far_items;  // lists too long for `items`
+  uint32_t first[kMostWorkers + 1];
+  Item items[kNearItems];
+
+  __device__ const Item *list() const { return far_items ? far_items : items; }
+};
+static_assert(sizeof(Arguments) <= 16384, "kernel parameters: 32764 bytes at most, and every launch copies them");
+
+// The k at which a block of rows needs masks.
+struct Span {
+  int begin, end;
+  __device__ bool meets(int k, int size) const { return k < end && k + size > begin; }
+};
+
+// Rows [lo, hi) of an operand with this fill; columns are k. B comes as its transpose, with the fill flipped.
+__device__ inline Span mask_span(Fill fill, bool unit, int lo, int hi) {
+  if (fill == Fill::lower) return {lo, INT_MAX};
+  if (fill == Fill::upper) return {INT_MIN, hi};
+  return unit ? Span{lo, hi} : Span{INT_MAX, INT_MIN};
+}
+// Stages [first, last) of a piece in which rows [lo, hi) hold anything.
+__device__ inline Span useful_stages(Fill fill, int lo, int hi, int k0, int stages, int stage_k) {
+  int first = 0, last = stages;
+  if (fill == Fill::lower) last = min(stages, max(0, (hi - k0 + stage_k - 1) / stage_k));
+  if (fill == Fill::upper) first = min(stages, max(0, (lo - k0) / stage_k));
+  return {first, max(first, last)};
+}
+// Element (i, k) of an operand by selection; `inside`: k is a real one.
+__device__ inline bool held(Fill fill, int i, int k) { return fill == Fill::full || (fill == Fill::lower ? i >= k : i <= k); }
+
+// What one block has to do for one item.
+struct Work {
+  int m0, n0;      // first row and column of this block's part
+  int k0, stages;  // first k and number of stages of this piece
+  int batch;
+  Span a_mask, b_mask;  // of the whole tile, so that all blocks of a cluster agree
+  int piece, pieces, slot;
+};
+
+// The tiling with its sizes as constants, so that divisions become shifts.
+template <class T>
+__device__ Tiling tiling_of(const Arguments &args) {
+  Tiling t = args.tiling;
+  t.tile_m = T::tile_m;
+  t.tile_n = T::tile_n;
+  t.stage_k = T::stage_k;
+  return t;
+}
+
+template <class T>
+__device__ Work work_of(const Arguments &args, const Item &item, int rank) {
+  const Tiling t = tiling_of<T>(args);
+  const uint32_t cols = static_cast<uint32_t>(t.tiles_n()), rows = static_cast<uint32_t>(t.tiles_m());
+  const int j = static_cast<int>(item.tile % cols), i = static_cast<int>(item.tile / cols % rows);
+  const Range range = t.stages(i, j);
+  const int stages = static_cast<int>(range.size()), from = stages * item.piece / item.pieces, to = stages * (item.piece + 1) / item.pieces;
+  Work w;
+  w.m0 = i * T::tile_m + (T::tile_m > T::block_m ? rank * T::block_m : 0);
+  w.n0 = j * T::tile_n + (T::tile_n > T::block_n ? rank * T::block_n : 0);
+  w.k0 = (static_cast<int>(range.begin) + from) * T::stage_k;
+  w.stages = to - from;
+  w.batch = static_cast<int>(item.tile / cols / rows);
+  w.a_mask = mask_span(args.a.mask, args.a.unit, i * T::tile_m, (i + 1) * T::tile_m);
+  w.b_mask = mask_span(flipped(args.b.mask), args.b.unit, j * T::tile_n, (j + 1) * T::tile_n);
+  w.piece = item.piece;
+  w.pieces = item.pieces;
+  w.slot = item.slot;
+  return w;
+}
+
+// Shared memory: stages | low parts | room for output | zeros | barriers.
+template <class T>
+struct Pipe {
+  uint32_t base;
+  static constexpr int stage_bytes = T::a_bytes + T::b_bytes;
+  static constexpr int low = T::stages * stage_bytes, output = low + T::low_stages * T::a_bytes, zeros = output + T::output_bytes,
+                       barriers = zeros + kZeroBytes, bytes = barriers + 8 * (3 * T::stages + 2 * T::low_stages);
+  static_assert(bytes <= 232448, "one block may opt in to 227 KB");
+  __device__ uint32_t a(int s) const { return base + s * stage_bytes; }
+  __device__ uint32_t b(int s) const { return base + s * stage_bytes + T::a_bytes; }
+  __device__ uint32_t a_low(int s) const { return base + low + s * T::a_bytes; }
+  __device__ uint32_t full(int s) const { return base + barriers + 8 * s; }                      // may be multiplied
+  __device__ uint32_t raw(int s) const { return base + barriers + 8 * (T::stages + s); }         // to be masked first
+  __device__ uint32_t empty(int s) const { return base + barriers + 8 * (2 * T::stages + s); }
+  __device__ uint32_t low_full(int s) const { return base + barriers + 8 * (3 * T::stages + s); }
+  __device__ uint32_t low_empty(int s) const { return base + barriers + 8 * (3 * T::stages + T::low_stages + s); }
+
+  __device__ void init() const {
+    for (int s = 0; s < T::stages; ++s) {
+      barrier_init(full(s), 1);
+      barrier_init(raw(s), 1);
+      barrier_init(empty(s), 8 * T::cluster);  // every consumer warp of the cluster
+    }
+    for (int s = 0; s < T::low_stages; ++s) {
+      barrier_init(low_full(s), 3);
+      barrier_init(low_empty(s), 8);
+    }
+    publish_barriers();
+  }
+  // A consumer warp has read the stage.
+  __device__ void release(int s, int lane) const {
+    __syncwarp();
+    if (lane < T::cluster) {
+      if constexpr (T::cluster > 1) barrier_arrive_in(empty(s), lane);
+      else barrier_arrive(empty(s));
+    }
+  }
+  __device__ void release_low(int s, int lane) const {
+    if (lane == 0) barrier_arrive(low_empty(s));
+  }
+};
+
+// A consumer's place: t is the thread in its warpgroup; group and warp are warp-uniform for the compiler too.
+struct Place {
+  int t, lane, group, warp;
+};
+
+template <class T>
+struct Position {
+  Ring<T::stages> stage;
+  Ring<T::low_stages == 0 ? 1 : T::low_stages> low;
+  uint32_t raw_phases = 0;  // a bit per stage: only some stages come raw
+};
+
+// Tiles that are only zeros, dealt out block by block; one box a call, so that the stores hide under the stages of other tiles.
+template <class T>
+struct ZeroBoxes {
+  static constexpr int box_cols = kZeroBytes / kZeroRows / static_cast<int>(sizeof(typename T::Element));
+  static constexpr int boxes_across = T::tile_n / box_cols, boxes = boxes_across * (T::tile_m / kZeroRows);
+  static_assert(T::tile_n % box_cols == 0 && T::tile_m % kZeroRows == 0, "boxes tile a tile");
+  uint32_t tile = blockIdx.x;
+  int box = 0;
+
+  __device__ bool store_one(const Arguments &args, uint32_t zeros) {
+    if (!args.zero_boxes) return false;
+    const Tiling t = tiling_of<T>(args);
+    const uint32_t rows = static_cast<uint32_t>(t.tiles_m()), cols = static_cast<uint32_t>(t.tiles_n()), tiles = rows * cols * static_cast<uint32_t>(t.batch);
+    if (box == 0)
+      while (tile < tiles && !t.only_zeros(tile / cols % rows, tile % cols)) tile += gridDim.x;
+    if (tile >= tiles) return false;
+    copy_out(&args.c_map, zeros, static_cast<int>(tile % cols) * T::tile_n + box % boxes_across * box_cols,
+             static_cast<int>(tile / cols % rows) * T::tile_m + box / boxes_across * kZeroRows, static_cast<int>(tile / cols / rows));
+    copy_out_commit();
+    if (++box == boxes) {
+      box = 0;
+      tile += gridDim.x;
+    }
+    return true;
+  }
+};
+
+template <class T>
+__device__ float input(const Side &x, int batch, int64_t i, int64_t j) {
+  if (x.unit && i == j) return 1.0f;
+  const auto *data = static_cast<const typename T::Element *>(x.data) + batch * x.batch_stride;
+  return T::exact(data[x.row_lines ? i * x.ld + j : j * x.ld + i]);
+}
+
+// One element the way the definition says, each product over the k that exist. For what tensor cores get wrong: a masked zero times Inf,
+// and values that the split into TF32 parts cannot hold. Speed does not matter here.
+template <class T>
+__device__ __forceinline__ float exact_sum(const Arguments &args, int batch, int64_t i, int64_t j) {
+  const Range r = k_range(args.a.fill, args.b.fill, args.tiling.k, {i, i + 1}, {j, j + 1});
+  float sum = 0;
+  for (int64_t k = r.begin; k < r.end; ++k) sum = fmaf(input<T>(args.a, batch, i, k), input<T>(args.b, batch, k, j), sum);
+  return sum;
+}
+
+// Every rule at once, an element at a time: edges, C's fill, beta, sums that are not finite.
+template <class T>
+__device__ __forceinline__ void store_carefully(const Arguments &args, const Work &w, const Place &p, const float (&sums)[T::accumulators]) {
+  const Tiling &t = args.tiling;
+  for (int x = 0; x < T::accumulators; ++x) {
+    const int2 at = T::place(args, p, x);
+    const int64_t i = w.m0 + at.x, j = w.n0 + at.y;
+    if (i >= t.m || j >= t.n || !exists(t.c, i, j)) continue;
+    const bool empty = k_range(t.a, t.b, t.k, {i, i + 1}, {j, j + 1}).empty();
+    float v = empty ? 0.0f : sums[x];
+    if (!isfinite(v)) v = exact_sum<T>(args, w.batch, i, j);
+    if (!empty) v *= args.alpha;
+    auto *c = static_cast<typename T::Element *>(args.c) + w.batch * args.c_batch_stride + i * args.ldc + j;
+    if (args.beta != 0.0f) v = fmaf(args.beta, T::widen(*c), v);
+    *c = T::narrow(v);
+  }
+}
+
+// Adds the earlier pieces of the sum, in order, to the last one; the flags go back to "nothing here" for a replayed graph.
+template <class T>
+__device__ void gather(const Arguments &args, const Work &w, const Place &p, int rank, float (&sums)[T::accumulators]) {
+  constexpr int parts = 2 * T::cluster;
+  const auto region = [&](int piece) { return (static_cast<int64_t>(w.slot) + piece) * parts + rank * 2 + p.group; };
+  if (w.piece + 1 < w.pieces) {
+    float4 *to = args.partials + region(w.piece) * (T::accumulators / 4) * 128 + p.t;
+#pragma unroll
+    for (int x = 0; x < T::accumulators; x += 4) __stcg(to + x / 4 * 128, make_float4(sums[x], sums[x + 1], sums[x + 2], sums[x + 3]));
+    __threadfence();
+    named_barrier(kConsumerBarrier + p.group, 128);
+    if (p.t == 0) flag_set(args.flags + region(w.piece), args.nonce);
+    return;
+  }
+  for (int piece = 0; piece + 1 < w.pieces; ++piece) {
+    uint64_t *flag = args.flags + region(piece);
+    if (p.t == 0) {
+      while (flag_get(flag) != args.nonce) __nanosleep(64);
+      *flag = 0;
+    }
+    named_barrier(kConsumerBarrier + p.group, 128);
+    const float4 *from = args.partials + region(piece) * (T::accumulators / 4) * 128 + p.t;
+#pragma unroll
+    for (int x = 0; x < T::accumulators; x += 4) {
+      const float4 v = __ldcg(from + x / 4 * 128);
+      sums[x] += v.x;
+      sums[x + 1] += v.y;
+      sums[x + 2] += v.z;
+      sums[x + 3] += v.w;
+    }
+  }
+}
+
+// Whether (i, j) is structurally zero, from bounds of its row and column.
+struct Bounds {
+  int begin, end;
+};
+__device__ inline Bounds row_bounds(const Tiling &t, int i) {
+  return {t.a == Fill::upper ? i : 0, t.a == Fill::lower ? min(i + 1, static_cast<int>(t.k)) : static_cast<int>(t.k)};
+}
+__device__ inline Bounds column_bounds(const Tiling &t, int j) {
+  return {t.b == Fill::lower ? j : 0, t.b == Fill::upper ? j + 1 : INT_MAX};
+}
+__device__ inline bool no_k(Bounds row, Bounds column) { return max(row.begin, column.begin) >= min(row.end, column.end); }
+
+template <class T>
+__device__ void finish(const Arguments &args, const Pipe<T> &pipe, const Work &w, const Place &p, float (&sums)[T::accumulators]) {
+  const Tiling &t = args.tiling;
+  const Range rows{w.m0, w.m0 + T::block_m}, cols{w.n0, w.n0 + T::block_n};
+  bool finite = true;
+#pragma unroll
+  for (int x = 0; x < T::accumulators; ++x) finite &= fabsf(sums[x]) < INFINITY;
+  const bool simple = finite && args.whole_lines && args.beta == 0.0f && rows.end <= t.m && cols.end <= t.n && block_is_whole(t.c, false, rows, cols);
+  if (__all_sync(~0u, simple)) {
+    // Of all elements the one at this corner has the fewest k.
+    const int i = t.a == Fill::lower ? w.m0 : w.m0 + T::block_m - 1, j = t.b == Fill::upper ? w.n0 : w.n0 + T::block_n - 1;
+    T::store(args, pipe, w, p, sums, no_k(row_bounds(t, i), column_bounds(t, j)));
+  } else {
+    float kept[T::accumulators];  // in local memory, for a loop that is not unrolled
+#pragma unroll
+    for (int x = 0; x < T::accumulators; ++x) kept[x] = sums[x];
+    store_carefully<T>(args, w, p, kept);
+  }
+}
+
+template <class T>
+__global__ void __launch_bounds__(kThreads, 1) multiply(const __grid_constant__ Arguments args) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  static_assert(T::producer_registers * 128 + T::consumer_registers * 256 <= 168 * kThreads, "setmaxnreg deals out what the launch allocated");
+  extern __shared__ __align__(1024) uint8_t memory[];
+  const Pipe<T> pipe{shared_address(memory)};
+  const int lane = threadIdx.x & 31, warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x >> 5), 0);
+  const int rank = T::cluster > 1 ? __shfl_sync(~0u, cluster_rank(), 0) : 0;
+  const int worker = static_cast<int>(blockIdx.x) / T::cluster;
+  const Item *item = args.list() + args.first[worker], *const end = args.list() + args.first[worker + 1];
+
+  if (threadIdx.x == 0) pipe.init();
+  if (threadIdx.x < kZeroBytes / 16) store4(pipe.base + Pipe<T>::zeros + threadIdx.x * 16, make_float4(0, 0, 0, 0));
+  fence_async();
+  if constexpr (T::cluster > 1) cluster_barrier();
+  else __syncthreads();
+
+  if (warp < 4) {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(T::producer_registers));
+    if (threadIdx.x == 0) {
+      Ring<T::stages> stage;
+      ZeroBoxes<T> zeros;
+      for (; item < end; ++item) {
+        const Work w = work_of<T>(args, *item, rank);
+        for (int s = 0; s < w.stages; ++s, stage.next()) {
+          const int k = w.k0 + s * T::stage_k;
+          barrier_wait(pipe.empty(stage.slot), stage.phase ^ 1);
+          T::feed(args, pipe, w, stage.slot, k, rank);
+          zeros.store_one(args, pipe.base + Pipe<T>::zeros);
+        }
+      }
+      while (zeros.store_one(args, pipe.base + Pipe<T>::zeros)) {
+      }
+      copy_out_wait();
+    } else if (warp > 0) {
+      if constexpr (T::helped) {
+        Position<T> at;
+        for (; item < end; ++item) T::rework(args, pipe, work_of<T>(args, *item, rank), at, static_cast<int>(threadIdx.x) - 32);
+      }
+    }
+  } else {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(T::consumer_registers));
+    const Place p{static_cast<int>(threadIdx.x & 127), lane, (warp >> 2) - 1, warp & 3};
+    Position<T> at;
+    for (; item < end; ++item) {
+      const Work w = work_of<T>(args, *item, rank);
+      float sums[T::accumulators];
+      T::sum(args, pipe, w, at, p, sums);
+      if (w.pieces > 1) gather<T>(args, w, p, rank, sums);
+      if (w.piece + 1 == w.pieces) finish<T>(args, pipe, w, p, sums);
+    }
+  }
+  // Another block of the cluster may still tell this one's barriers something.
+  __syncwarp();
+  if constexpr (T::cluster > 1) cluster_barrier();
+#endif
+}
+
+}  // namespace tritri::cuda::hopper

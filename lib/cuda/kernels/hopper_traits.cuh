@@ -1,0 +1,481 @@
+// What tells the Hopper kernels apart. A new number format is one more struct here, one more Kernel in hopper.cu and its line in table.cc.
+#pragma once
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "cuda/kernels/hopper_kernel.cuh"
+
+namespace tritri::cuda::hopper {
+
+// Element (i, k) of an operand, `v` in memory; 0 and 1 come by selection. `inside`: k is less than the product's k.
+__device__ __forceinline__ float masked(float v, Fill fill, bool unit, int i, int k, bool inside) {
+  if (unit && i == k) return inside ? 1.0f : 0.0f;
+  return held(fill, i, k) ? v : 0.0f;
+}
+
+// float32 through TF32 tensor cores. Those want both operands K-major, and a row-major B is not: so C^T = B^T A^T is what is computed.
+// B^T is the operand in registers, read from B's tile in whichever direction it lies; A lies K-major in shared memory (a pre-pass turns an
+// A that does not). A warpgroup has 64 columns of C.
+template <int BlockM, int Cluster, int StageK>
+struct Float {
+  using Element = float;
+  static constexpr int block_m = BlockM, block_n = 128, cluster = Cluster, tile_m = BlockM, tile_n = 128 * Cluster, stage_k = StageK;
+  static constexpr int line = StageK * 4, steps = StageK / 8;  // bytes of a row of a K-major tile, which is what it is swizzled by; wgmmas a stage
+  static constexpr int accumulators = BlockM / 2, a_bytes = BlockM * line, b_bytes = 128 * line, output_bytes = 0;
+  static_assert(line == 128 || line == 64, "a row of a K-major tile is one line of a swizzle");
+  __device__ static uint64_t a_descriptor(uint32_t tile) { return descriptor<line>(tile, 16, 8 * line); }
+
+  __device__ static float widen(float x) { return x; }
+  __device__ static float narrow(float x) { return x; }
+
+  // Accumulator rows g and g + 8 of a warp are the two columns column(p) and column(p) + 1 of C, which makes a B fragment of a row-major
+  // tile one 8-byte load without bank conflicts and a store of C whole 32-byte sectors.
+  __device__ static int chunk(int warp, int g) { return (g & 2) << 1 | (warp & 1) << 1 | g >> 2; }
+  __device__ static int column(int group, int warp, int g) { return group * 64 + (warp >> 1) * 32 + chunk(warp, g) * 4 + (g & 1) * 2; }
+  __device__ static int2 place(const Arguments &, const Place &p, int x) {
+    return make_int2(8 * (x >> 2) + 2 * (p.lane & 3) + (x & 1), column(p.group, p.warp, p.lane >> 2) + (x >> 1 & 1));
+  }
+
+  template <class Pipe>
+  __device__ static void feed(const Arguments &args, const Pipe &pipe, const Work &w, int s, int k, int rank) {
+    const uint32_t barrier = pipe.full(s);
+    barrier_expect(barrier, a_bytes + b_bytes);
+    const int a_batch = args.a.batch_stride ? w.batch : 0, b_batch = args.b.batch_stride ? w.batch : 0;
+    if constexpr (cluster > 1) {
+      static_assert(block_m / cluster <= 256, "a box has at most 256 rows");
+      copy_in_all(pipe.a(s) + rank * (a_bytes / cluster), &args.a_map, barrier, k, w.m0 + rank * (block_m / cluster), a_batch, (1 << cluster) - 1);
+    } else {
+      copy_in(pipe.a(s), &args.a_map, barrier, k, w.m0, a_batch);
+    }
+    if (args.b.row_lines) {
+      for (int x = 0; x < 4; ++x) copy_in(pipe.b(s) + x * stage_k * 128, &args.b_map, barrier, w.n0 + x * 32, k, b_batch);
+    } else {
+      copy_in(pipe.b(s), &args.b_map, barrier, k, w.n0, b_batch);
+    }
+  }
+
+  // A thread's part of B: f[x] = B(k + 8 x + {q, q, q + 4, q + 4}, column + {0, 1, 0, 1}), q = lane % 4.
+  struct Fragment {
+    float f[steps][4];
+    __device__ __forceinline__ void load(const Arguments &args, const Work &w, const Place &p, uint32_t tile, int k) {
+      const int g = p.lane >> 2, q = p.lane & 3;
+      if (args.b.row_lines) {  // four boxes of 32 columns, a row of k 128 bytes
+        const int c = chunk(p.warp, g);
+        const uint32_t box = tile + (p.group * 2 + (p.warp >> 1)) * stage_k * 128 + (g & 1) * 8;
+        const uint32_t near = box + swizzled(q, c), far = box + swizzled(q + 4, c);
+#pragma unroll
+        for (int x = 0; x < steps; ++x) {
+          load2(near + x * 1024, f[x][0], f[x][1]);
+          load2(far + x * 1024, f[x][2], f[x][3]);
+        }
+      } else {  // a row is one column of B; lanes 8 to 15 and 24 to 31 name the odd columns
+        const int row = column(p.group, p.warp, p.lane & 7) + (p.lane >> 3 & 1), half = p.lane >> 4;
+#pragma unroll
+        for (int x = 0; x < steps; ++x) load_matrices(tile + swizzled<line>(row, 2 * x + half), f[x]);
+      }
+      if (!w.b_mask.meets(k, stage_k)) return;
+      const int n = w.n0 + column(p.group, p.warp, g), depth = static_cast<int>(args.tiling.k);
+      const Fill fill = flipped(args.b.mask);
+#pragma unroll
+      for (int x = 0; x < steps; ++x)
+#pragma unroll
+        for (int y = 0; y < 4; ++y) {
+          const int row = k + 8 * x + q + (y >> 1) * 4;
+          f[x][y] = masked(f[x][y], fill, args.b.unit, n + (y & 1), row, row < depth);
+        }
+    }
+  };
+
+  template <class Pipe>
+  __device__ static void store(const Arguments &args, const Pipe &, const Work &w, const Place &p, const float (&sums)[accumulators], bool zeros) {
+    const int n = w.n0 + column(p.group, p.warp, p.lane >> 2), m = w.m0 + 2 * (p.lane & 3);
+    const Bounds left = column_bounds(args.tiling, n), right = column_bounds(args.tiling, n + 1);
+    float *c = static_cast<float *>(args.c) + w.batch * args.c_batch_stride + m * args.ldc + n;
+#pragma unroll
+    for (int x = 0; x < accumulators / 4; ++x)
+#pragma unroll
+      for (int e = 0; e < 2; ++e) {
+        float2 v = make_float2(sums[4 * x + e] * args.alpha, sums[4 * x + 2 + e] * args.alpha);
+        if (zeros) {
+          const Bounds row = row_bounds(args.tiling, m + 8 * x + e);
+          if (no_k(row, left)) v.x = 0;
+          if (no_k(row, right)) v.y = 0;
+        }
+        __stcs(reinterpret_cast<float2 *>(c + (8 * x + e) * args.ldc), v);
+      }
+  }
+};
+
+// float32 at float32's accuracy from three TF32 products: x = high + low, and high * high + high * low + low * high. A's high part is what
+// the tensor core makes of A by truncation, its low part is made by the helper warps. Tensor cores truncate their sums, so each stage
+// starts afresh and is added to the total in registers, rounded to nearest.
+struct Float32 : Float<128, 1, 32> {
+  static constexpr int stages = 5, low_stages = 3, producer_registers = 72, consumer_registers = 216;
+  static constexpr bool helped = true;
+  __device__ static float exact(float x) { return x; }
+
+  // Parts are exact enough for 2^-100 <= |x| and 0. Smaller values, wherever they are found, make NaN of the sums that they are part of;
+  // Inf, NaN and values that round to Inf do so by themselves. Every sum that is not finite is computed once more, exactly.
+  static constexpr uint32_t kDropped = 0x1fff, kHalf = 0x1000, kNan = 0x7fc00000;
+  static constexpr uint32_t kLeast = 2u * ((127 - 100) << 23) - 1;
+  // Twice the bits less 1: the sign falls out, and 0 comes to lie above all else.
+  __device__ static __forceinline__ uint32_t magnitude(float x) { return 2 * __float_as_uint(x) - 1; }
+
+  // What truncation leaves of A, rounded to nearest. A NaN may be lost here, but not in the high part.
+  __device__ static __forceinline__ float a_low(float x) {
+    return __uint_as_float(__float_as_uint(x - __uint_as_float(__float_as_uint(x) & ~kDropped)) + kHalf);
+  }
+  __device__ static __forceinline__ float4 a_low(float4 v) {
+    const uint32_t least = min(min(magnitude(v.x), magnitude(v.y)), min(magnitude(v.z), magnitude(v.w)));
+    return make_float4(least < kLeast ? __uint_as_float(kNan) : a_low(v.x), a_low(v.y), a_low(v.z), a_low(v.w));
+  }
+
+  template <class Pipe>
+  __device__ static void rework(const Arguments &args, const Pipe &pipe, const Work &w, Position<Float32> &at, int t) {
+    constexpr int vectors = a_bytes / 16, flight = 6;  // so many loads in flight, no more: the helpers have few registers
+    const int depth = static_cast<int>(args.tiling.k);
+    for (int s = 0; s < w.stages; ++s, at.stage.next(), at.low.next()) {
+      const int k = w.k0 + s * stage_k;
+      const uint32_t raw = pipe.a(at.stage.slot), low = pipe.a_low(at.low.slot);
+      barrier_wait(pipe.low_empty(at.low.slot), at.low.phase ^ 1);
+      barrier_wait(pipe.full(at.stage.slot), at.stage.phase);
+      if (!w.a_mask.meets(k, stage_k)) {
+#pragma unroll
+        for (int from = 0; from < vectors; from += flight * kHelpers) {
+          float4 v[flight];
+#pragma unroll
+          for (int x = 0; x < flight; ++x)
+            if (from + x * kHelpers + t < vectors) v[x] = load4(raw + (from + x * kHelpers + t) * 16);
+#pragma unroll
+          for (int x = 0; x < flight; ++x)
+            if (from + x * kHelpers + t < vectors) store4(low + (from + x * kHelpers + t) * 16, a_low(v[x]));
+        }
+      } else {
+        for (int x = t; x < vectors; x += kHelpers) {
+          const int row = w.m0 + (x >> 3), first = k + 4 * ((x & 7) ^ (x >> 3 & 7));
+          float4 v = load4(raw + x * 16);
+          v.x = masked(v.x, args.a.mask, args.a.unit, row, first, first < depth);
+          v.y = masked(v.y, args.a.mask, args.a.unit, row, first + 1, first + 1 < depth);
+          v.z = masked(v.z, args.a.mask, args.a.unit, row, first + 2, first + 2 < depth);
+          v.w = masked(v.w, args.a.mask, args.a.unit, row, first + 3, first + 3 < depth);
+          store4(raw + x * 16, v);
+          store4(low + x * 16, a_low(v));
+        }
+      }
+      fence_async();
+      __syncwarp();
+      if ((t & 31) == 0) barrier_arrive(pipe.low_full(at.low.slot));
+    }
+  }
+
+  template <class Pipe>
+  __device__ static void sum(const Arguments &args, const Pipe &pipe, const Work &w, Position<Float32> &at, const Place &p, float (&total)[accumulators]) {
+#pragma unroll
+    for (int x = 0; x < accumulators; ++x) total[x] = 0;
+    const int n = w.n0 + p.group * 64;
+    const Span useful = useful_stages(flipped(args.b.fill), n, n + 64, w.k0, w.stages, stage_k);
+    const int first = __shfl_sync(~0u, useful.begin, 0), last = __shfl_sync(~0u, useful.end, 0), stages = __shfl_sync(~0u, w.stages, 0);
+    const auto pass = [&] {
+      barrier_wait(pipe.low_full(at.low.slot), at.low.phase);
+      pipe.release(at.stage.slot, p.lane);
+      pipe.release_low(at.low.slot, p.lane);
+      at.stage.next();
+      at.low.next();
+    };
+    int s = 0;
+    for (; s < first; ++s) pass();
+    uint32_t least = ~0u;
+    Fragment b;
+    if (s < last) {
+      barrier_wait(pipe.low_full(at.low.slot), at.low.phase);
+      b.load(args, w, p, pipe.b(at.stage.slot), w.k0 + s * stage_k);
+    }
+    for (; s < last; ++s) {
+      const int stage = at.stage.slot, low_stage = at.low.slot;
+      uint32_t high[steps][4], low[steps][4];
+#pragma unroll
+      for (int x = 0; x < steps; ++x)
+#pragma unroll
+        for (int y = 0; y < 4; ++y) {
+          const float v = b.f[x][y];
+          high[x][y] = (__float_as_uint(v) + kHalf) & ~kDropped;
+          // The tensor core truncates; half a unit in the last place goes on top, by a product, since that keeps NaN.
+          low[x][y] = __float_as_uint((v - __uint_as_float(high[x][y])) * (1 + 0x1.8p-12f));
+          least = min(least, magnitude(v));
+          asm volatile("" : "+r"(high[x][y]), "+r"(low[x][y]));
+        }
+      const uint64_t a_high = a_descriptor(pipe.a(stage)), a_low = a_descriptor(pipe.a_low(low_stage));
+      float part[accumulators];
+      wgmma_fence();
+      mma_tf32<false>(part, low[0], a_high);
+      mma_tf32<true>(part, high[0], a_low);
+#pragma unroll
+      for (int x = 1; x < steps; ++x) {  // 8 k are 32 bytes, 2 in a descriptor
+        mma_tf32<true>(part, low[x], a_high + 2 * x);
+        mma_tf32<true>(part, high[x], a_low + 2 * x);
+      }
+#pragma unroll
+      for (int x = 0; x < steps; ++x) mma_tf32<true>(part, high[x], a_high + 2 * x);
+      wgmma_commit();
+      at.stage.next();
+      at.low.next();
+      if (s + 1 < last) {
+        barrier_wait(pipe.low_full(at.low.slot), at.low.phase);
+        b.load(args, w, p, pipe.b(at.stage.slot), w.k0 + (s + 1) * stage_k);
+      }
+      wgmma_wait<0>();
+      pin(part);
+      pipe.release(stage, p.lane);
+      pipe.release_low(low_stage, p.lane);
+#pragma unroll
+      for (int x = 0; x < accumulators; ++x) total[x] += part[x];
+    }
+    for (; s < stages; ++s) pass();
+    // The four lanes of a group have the same two columns.
+    least = min(least, __shfl_xor_sync(~0u, least, 1));
+    least = min(least, __shfl_xor_sync(~0u, least, 2));
+    if (least < kLeast) {
+#pragma unroll
+      for (int x = 0; x < accumulators; ++x) total[x] = __uint_as_float(kNan);
+    }
+  }
+};
+
+// One TF32 product, both inputs rounded to nearest: A by the pre-pass (which masks it too), B on its way into registers.
+struct Tf32 : Float<256, 2, 16> {
+  static constexpr int stages = 9, low_stages = 0, producer_registers = 40, consumer_registers = 232;
+  static constexpr bool helped = false;
+  // Half a unit in the last place on top; the tensor core truncates.
+  __device__ static __forceinline__ uint32_t raised(float x) { return fabsf(x) < INFINITY ? __float_as_uint(x) + 0x1000 : __float_as_uint(x); }
+  __device__ static float exact(float x) { return fabsf(x) < INFINITY ? __uint_as_float(raised(x) & ~0x1fffu) : x; }
+
+  template <class Pipe>
+  __device__ static void sum(const Arguments &args, const Pipe &pipe, const Work &w, Position<Tf32> &at, const Place &p, float (&sums)[accumulators]) {
+#pragma unroll
+    for (int x = 0; x < accumulators; ++x) sums[x] = 0;
+    pin(sums);
+    const int n = w.n0 + p.group * 64;
+    const Span useful = useful_stages(flipped(args.b.fill), n, n + 64, w.k0, w.stages, stage_k);
+    const int first = __shfl_sync(~0u, useful.begin, 0), last = __shfl_sync(~0u, useful.end, 0), stages = __shfl_sync(~0u, w.stages, 0);
+    const auto pass = [&] {
+      barrier_wait(pipe.full(at.stage.slot), at.stage.phase);
+      pipe.release(at.stage.slot, p.lane);
+      at.stage.next();
+    };
+    int s = 0, multiplied = -1;  // the stage whose product may still run
+    for (; s < first; ++s) pass();
+    uint32_t even[steps][4], odd[steps][4];  // taken in turns: a product in flight still reads the other
+    const auto multiply = [&](uint32_t (&b)[steps][4]) {
+      const int stage = at.stage.slot;
+      barrier_wait(pipe.full(stage), at.stage.phase);
+      at.stage.next();
+      Fragment fragment;
+      fragment.load(args, w, p, pipe.b(stage), w.k0 + s * stage_k);
+#pragma unroll
+      for (int x = 0; x < steps; ++x)
+#pragma unroll
+        for (int y = 0; y < 4; ++y) {
+          b[x][y] = raised(fragment.f[x][y]);
+          asm volatile("" : "+r"(b[x][y]));
+        }
+      const uint64_t a = a_descriptor(pipe.a(stage));
+      wgmma_fence();
+#pragma unroll
+      for (int x = 0; x < steps; ++x) mma_tf32(sums, b[x], a + 2 * x);
+      wgmma_commit();
+      wgmma_wait<1>();
+      if (multiplied >= 0) pipe.release(multiplied, p.lane);
+      multiplied = stage;
+      ++s;
+    };
+    if ((last - first) & 1) multiply(odd);
+    while (s < last) {
+      multiply(even);
+      multiply(odd);
+    }
+    wgmma_wait<0>();
+    pin(sums);
+    if (multiplied >= 0) pipe.release(multiplied, p.lane);
+    for (; s < stages; ++s) pass();
+  }
+};
+
+// float16 and bfloat16: C = A B with A K-major and B N-major, both straight from shared memory. The two blocks of a cluster lie one above
+// the other and share B. On stages that meet a diagonal the helper warps mask in shared memory first.
+template <bool Bfloat>
+struct Half {
+  using Element = std::conditional_t<Bfloat, __nv_bfloat16, __half>;
+  static constexpr int block_m = 128, block_n = 256, cluster = 2, tile_m = 256, tile_n = 256, stage_k = 64;
+  static constexpr int stages = 4, low_stages = 0, accumulators = 128, producer_registers = 56, consumer_registers = 224;
+  static constexpr int a_bytes = block_m * 128, b_bytes = block_n * 128, output_bytes = 8 * 2048;
+  static constexpr bool helped = true;
+  static constexpr uint16_t one = Bfloat ? 0x3f80 : 0x3c00;
+  static_assert(stage_k * sizeof(Element) == 128, "a row of a tile is one 128-byte swizzle line");
+
+  __device__ static float exact(Element x) { return widen(x); }
+  __device__ static float widen(Element x) { return static_cast<float>(x); }
+  __device__ static Element narrow(float x) {
+    if constexpr (Bfloat) return __float2bfloat16_rn(x);
+    else return __float2half_rn(x);
+  }
+  __device__ static uint32_t narrow(float low, float high) {
+    uint32_t both;
+    if constexpr (Bfloat) asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+    else asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+    return both;
+  }
+  __device__ static int2 place(const Arguments &args, const Place &p, int x) {
+    return make_int2(p.group * 64 + p.warp * 16 + (p.lane >> 2) + 8 * (x >> 1 & 1), 64 * block(args, x >> 5) + 8 * (x >> 2 & 7) + 2 * (p.lane & 3) + (x & 1));
+  }
+  // Blocks of 64 columns, in memory and in accumulators, are in such an order that those which B's diagonal leaves come first.
+  __device__ static int block(const Arguments &args, int x) { return args.b.fill == Fill::upper ? 3 - x : x; }
+  __device__ static bool meets_diagonal(const Work &w, int k) { return w.a_mask.meets(k, stage_k) || w.b_mask.meets(k, stage_k); }
+
+  template <class Pipe>
+  __device__ static void feed(const Arguments &args, const Pipe &pipe, const Work &w, int s, int k, int rank) {
+    const uint32_t barrier = meets_diagonal(w, k) ? pipe.raw(s) : pipe.full(s);
+    barrier_expect(barrier, a_bytes + b_bytes);
+    const int a_batch = args.a.batch_stride ? w.batch : 0, b_batch = args.b.batch_stride ? w.batch : 0;
+    copy_in(pipe.a(s), &args.a_map, barrier, k, w.m0, a_batch);
+    for (int x = rank * 2; x < rank * 2 + 2; ++x)
+      copy_in_all(pipe.b(s) + x * 8192, &args.b_map, barrier, w.n0 + block(args, x) * 64, k, b_batch, 3);
+  }
+
+  // The eight elements (row, col), (row, col + 1), ... of op(X), 16 bytes of a tile.
+  __device__ static void mask_vector(uint32_t address, Fill fill, bool unit, int row, int col, int depth) {
+    const int diagonal = row - col;  // which of the eight, where it is one
+    uint32_t kept = 0xff;
+    if (fill == Fill::lower) kept = (1u << min(max(diagonal + 1, 0), 8)) - 1;
+    if (fill == Fill::upper) kept &= ~0u << min(max(diagonal, 0), 8);
+    const bool ones = unit && diagonal >= 0 && diagonal < 8;
+    if (kept == 0xff && !ones) return;
+    const float4 old = load4(address);
+    uint32_t word[4] = {__float_as_uint(old.x), __float_as_uint(old.y), __float_as_uint(old.z), __float_as_uint(old.w)};
+#pragma unroll
+    for (int x = 0; x < 4; ++x) {
+      word[x] &= (kept >> 2 * x & 1 ? 0xffffu : 0) | (kept >> (2 * x + 1) & 1 ? 0xffff0000u : 0);
+      if (ones && diagonal >> 1 == x) {
+        const uint32_t value = row < depth ? one : 0;
+        word[x] = diagonal & 1 ? (word[x] & 0xffffu) | value << 16 : (word[x] & 0xffff0000u) | value;
+      }
+    }
+    store4(address, make_float4(__uint_as_float(word[0]), __uint_as_float(word[1]), __uint_as_float(word[2]), __uint_as_float(word[3])));
+  }
+  // A block of 64 x 64 on the diagonal. Blocks beyond it are never multiplied.
+  __device__ static void mask_block(uint32_t block, Fill fill, bool unit, int row0, int col0, int depth, int t) {
+    for (int x = t; x < 512; x += kHelpers) {
+      const int row = x >> 3, vector = (x & 7) ^ (row & 7);
+      mask_vector(block + x * 16, fill, unit, row0 + row, col0 + 8 * vector, depth);
+    }
+  }
+  template <class Pipe>
+  __device__ static void rework(const Arguments &args, const Pipe &pipe, const Work &w, Position<Half> &at, int t) {
+    const int depth = static_cast<int>(args.tiling.k);
+    for (int s = 0; s < w.stages; ++s, at.stage.next()) {
+      const int k = w.k0 + s * stage_k, slot = at.stage.slot, a_block = (k - w.m0) >> 6, b_block = (k - w.n0) >> 6;
+      if (!meets_diagonal(w, k)) continue;
+      barrier_wait(pipe.raw(slot), at.raw_phases >> slot & 1);
+      at.raw_phases ^= 1u << slot;
+      if (w.a_mask.meets(k, stage_k) && a_block >= 0 && a_block < 2)
+        mask_block(pipe.a(slot) + a_block * 8192, args.a.mask, args.a.unit, k, k, depth, t);
+      if (w.b_mask.meets(k, stage_k) && b_block >= 0 && b_block < 4)
+        mask_block(pipe.b(slot) + block(args, b_block) * 8192, args.b.mask, args.b.unit, k, k, depth, t);
+      fence_async();
+      named_barrier(kHelperBarrier, kHelpers);
+      if (t == 0) barrier_arrive(pipe.full(slot));
+    }
+  }
+
+  template <class Pipe>
+  __device__ static void sum(const Arguments &args, const Pipe &pipe, const Work &w, Position<Half> &at, const Place &p, float (&sums)[accumulators]) {
+#pragma unroll
+    for (int x = 0; x < accumulators; ++x) sums[x] = 0;
+    pin(sums);
+    const int m = w.m0 + p.group * 64;
+    const Span useful = useful_stages(args.a.fill, m, m + 64, w.k0, w.stages, stage_k);
+    const int first = __shfl_sync(~0u, useful.begin, 0), last = __shfl_sync(~0u, useful.end, 0), stages = __shfl_sync(~0u, w.stages, 0);
+    const int across = __shfl_sync(~0u, (w.k0 - w.n0) >> 6, 0);  // block of 64 columns that B's diagonal crosses at the first stage
+    const bool lower = args.b.fill == Fill::lower, upper = args.b.fill == Fill::upper;
+    const auto pass = [&] {
+      barrier_wait(pipe.full(at.stage.slot), at.stage.phase);
+      pipe.release(at.stage.slot, p.lane);
+      at.stage.next();
+    };
+    int s = 0;
+    const auto begin = [&](auto columns) {  // starts a stage's product
+      const int stage = at.stage.slot;
+      barrier_wait(pipe.full(stage), at.stage.phase);
+      at.stage.next();
+      ++s;
+      const uint64_t a = descriptor(pipe.a(stage) + p.group * 8192, 16, 1024), b = descriptor(pipe.b(stage), 8192, 1024);
+      wgmma_fence();
+#pragma unroll
+      for (int x = 0; x < 4; ++x)  // 16 k: 32 bytes of A's row, 16 rows of B
+        mma_16<decltype(columns)::value, Bfloat>(sums, a + 2 * x, b + 128 * x);
+      wgmma_commit();
+      return stage;
+    };
+    // Products of different shapes are not ordered among themselves: a narrow one runs alone.
+    const auto narrow = [&](auto columns) {
+      const int stage = begin(columns);
+      wgmma_wait<0>();
+      pin(sums);
+      pipe.release(stage, p.lane);
+    };
+    using std::integral_constant;
+    for (; s < first; ++s) pass();
+    // Where B's diagonal crosses the tile, only the blocks of 64 columns that it holds.
+    if (lower && s < last && across + s == 0) narrow(integral_constant<int, 64>{});
+    if (lower && s < last && across + s == 1) narrow(integral_constant<int, 128>{});
+    if (lower && s < last && across + s == 2) narrow(integral_constant<int, 192>{});
+    const int whole = upper ? min(last, 1 - across) : last;
+    int multiplied = -1;  // the stage whose product may still run
+    while (s < whole) {
+      const int stage = begin(integral_constant<int, 256>{});
+      wgmma_wait<1>();
+      if (multiplied >= 0) pipe.release(multiplied, p.lane);
+      multiplied = stage;
+    }
+    wgmma_wait<0>();
+    pin(sums);
+    if (multiplied >= 0) pipe.release(multiplied, p.lane);
+    if (upper && s < last && across + s == 1) narrow(integral_constant<int, 192>{});
+    if (upper && s < last && across + s == 2) narrow(integral_constant<int, 128>{});
+    if (upper && s < last && across + s == 3) narrow(integral_constant<int, 64>{});
+    for (; s < stages; ++s) pass();
+  }
+
+  // Through shared memory, a warp for itself, so that lines of C leave in 128-byte runs.
+  template <class Pipe>
+  __device__ static void store(const Arguments &args, const Pipe &pipe, const Work &w, const Place &p, float (&sums)[accumulators], bool zeros) {
+    const int m = w.m0 + p.group * 64 + p.warp * 16, g = p.lane >> 2;
+    const uint32_t room = pipe.base + Pipe::output + (p.group * 4 + p.warp) * 2048;
+    Element *c = static_cast<Element *>(args.c) + w.batch * args.c_batch_stride + m * args.ldc + w.n0;
+#pragma unroll
+    for (int x = 0; x < accumulators; ++x) sums[x] *= args.alpha;
+    if (zeros) {
+      const Bounds top = row_bounds(args.tiling, m + g), bottom = row_bounds(args.tiling, m + g + 8);
+#pragma unroll
+      for (int x = 0; x < accumulators; ++x)
+        if (no_k(x & 2 ? bottom : top, column_bounds(args.tiling, w.n0 + place(args, p, x).y))) sums[x] = 0;
+    }
+#pragma unroll
+    for (int quarter = 0; quarter < 4; ++quarter) {
+      __syncwarp();
+#pragma unroll
+      for (int pair = 0; pair < 8; pair += 2) {  // 8 columns each
+        const int x = (quarter * 8 + pair) * 4;
+        store_matrices(room + (p.lane & 15) * 128 + (((pair + (p.lane >> 4)) ^ (p.lane & 7)) << 4), narrow(sums[x], sums[x + 1]),
+                       narrow(sums[x + 2], sums[x + 3]), narrow(sums[x + 4], sums[x + 5]), narrow(sums[x + 6], sums[x + 7]));
+      }
+      __syncwarp();
+#pragma unroll
+      for (int x = 0; x < 4; ++x) {
+        const int row = x * 4 + (p.lane >> 3), vector = p.lane & 7;
+        __stcs(reinterpret_cast<float4 *>(c + row * args.ldc + block(args, quarter) * 64 + vector * 8), load4(room + row * 128 + ((vector ^ (row & 7)) << 4)));
+      }
+    }
+  }
+};
+
+}  // namespace tritri::cuda::hopper

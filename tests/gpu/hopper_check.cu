@@ -1,0 +1,540 @@
+// The Hopper kernels alone, on the card: right for fills, transposes, edges, special values and graph replays against a float64 reference
+// written here, and timed beside cuBLAS GEMM (looked up at run time). Inputs hold NaN wherever nothing may be read, C holds a sentinel.
+//   hopper_check [check] [bench]      no argument: both. Exit code 1 if anything is wrong.
+// Environment: ONLY=default,tf32,bfloat,half picks kernels, SIZES=1024,4096 sizes to time, VERBOSE=1 prints the cases that pass too.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cfloat>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "core/k_range.h"
+#include "cuda/kernels/kernel.h"
+
+namespace tritri::cuda {
+extern const Kernel hopper_float32_kernel, hopper_tf32_kernel, hopper_float16_kernel, hopper_bfloat16_kernel;
+}
+
+namespace {
+
+using namespace tritri;
+using tritri::cuda::Kernel;
+
+#define CHECK(call)                                                                                       \
+  do {                                                                                                    \
+    const cudaError_t error = (call);                                                                     \
+    if (error != cudaSuccess) {                                                                           \
+      std::printf("%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(error));               \
+      std::exit(1);                                                                                       \
+    }                                                                                                     \
+  } while (false)
+
+int failures = 0, passes = 0;
+
+// --- elements
+template <class E> struct Name;
+template <> struct Name<float> { static constexpr Dtype dtype = Dtype::f32; };
+template <> struct Name<__half> { static constexpr Dtype dtype = Dtype::f16; };
+template <> struct Name<__nv_bfloat16> { static constexpr Dtype dtype = Dtype::bf16; };
+
+__device__ uint32_t mixed(uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return static_cast<uint32_t>(x ^ (x >> 31));
+}
+
+// Random elements in [-1, 1) inside the fill, but no unit diagonal; one in `special` is Inf, one NaN, one tiny, one huge.
+template <class E>
+__global__ void fill_in(View v, E *data, int64_t batch, uint64_t seed, int special) {
+  const int64_t total = v.rows * v.cols * batch;
+  for (int64_t x = blockIdx.x * int64_t{blockDim.x} + threadIdx.x; x < total; x += int64_t{gridDim.x} * blockDim.x) {
+    const int64_t b = x / (v.rows * v.cols), i = x / v.cols % v.rows, j = x % v.cols;
+    const bool lower = v.fill == Fill::lower, upper = v.fill == Fill::upper;
+    if ((lower && j > i) || (upper && j < i) || (v.unit && i == j)) continue;
+    const uint32_t r = mixed(x + seed * 0x9e3779b97f4a7c15u);
+    float value = static_cast<float>(static_cast<int>(r)) * 0x1p-31f;
+    if (special) {
+      const uint32_t pick = mixed(r + 77) % special;
+      if (pick == 0) value = INFINITY;
+      if (pick == 1) value = NAN;
+      if (pick == 2) value *= 0x1p-130f;
+      if (pick == 3) value = copysignf(FLT_MAX, value);
+    }
+    data[b * v.batch_stride + v.offset(i, j)] = E(value);
+  }
+}
+
+struct Outcome {
+  double error2, reference2;
+  unsigned long long wrong_class, not_zero, touched;
+};
+
+// Sums over every k that exists, in float64, then compares; bytes outside C's fill must be what they were.
+template <class E>
+__global__ void compare(Problem p, double alpha, double beta, const E *before, int64_t c_extent, Outcome *out) {
+  const E *a = static_cast<const E *>(p.a.data), *b = static_cast<const E *>(p.b.data), *c = static_cast<const E *>(p.c.data);
+  const int64_t lines = (c_extent + p.c.ld - 1) / p.c.ld, total = lines * p.c.ld * p.batch;
+  double error2 = 0, reference2 = 0;
+  unsigned long long wrong_class = 0, not_zero = 0, touched = 0;
+  for (int64_t x = blockIdx.x * int64_t{blockDim.x} + threadIdx.x; x < total; x += int64_t{gridDim.x} * blockDim.x) {
+    const int64_t batch = x / (lines * p.c.ld), i = x / p.c.ld % lines, j = x % p.c.ld, at = batch * p.c.batch_stride + i * p.c.ld + j;
+    if (i * p.c.ld + j >= c_extent) continue;
+    const bool held = j < p.n && (p.c.fill == Fill::full || (p.c.fill == Fill::lower ? j <= i : j >= i));
+    if (!held) {
+      if (std::is_same_v<E, float> ? __float_as_uint(*reinterpret_cast<const float *>(c + at)) != __float_as_uint(*reinterpret_cast<const float *>(before + at))
+                                   : *reinterpret_cast<const uint16_t *>(c + at) != *reinterpret_cast<const uint16_t *>(before + at))
+        ++touched;
+      continue;
+    }
+    double sum = 0;
+    bool any = false;
+    for (int64_t k = 0; k < p.k; ++k) {
+      if ((p.a.fill == Fill::lower && k > i) || (p.a.fill == Fill::upper && k < i)) continue;
+      if ((p.b.fill == Fill::lower && j > k) || (p.b.fill == Fill::upper && j < k)) continue;
+      any = true;
+      const double x_a = p.a.unit && i == k ? 1.0 : static_cast<double>(static_cast<float>(a[batch * p.a.batch_stride + p.a.offset(i, k)]));
+      const double x_b = p.b.unit && k == j ? 1.0 : static_cast<double>(static_cast<float>(b[batch * p.b.batch_stride + p.b.offset(k, j)]));
+      sum += x_a * x_b;
+    }
+    double expected = any ? alpha * sum : 0.0;
+    if (beta != 0) expected += beta * static_cast<double>(static_cast<float>(before[at]));
+    const float got = static_cast<float>(c[at]), nearest = static_cast<float>(static_cast<E>(static_cast<float>(expected)));
+    if (!any && beta == 0) {
+      if (__float_as_uint(got) != 0) ++not_zero;
+    } else if (!isfinite(nearest)) {
+      if (isnan(nearest) ? !isnan(got) : got != nearest) ++wrong_class;
+    } else if (!isfinite(got)) {
+      ++wrong_class;
+    } else if (fabs(expected) < 1e30) {
+      error2 += (got - expected) * (got - expected);
+      reference2 += expected * expected;
+    }
+  }
+  atomicAdd(&out->error2, error2);
+  atomicAdd(&out->reference2, reference2);
+  atomicAdd(&out->wrong_class, wrong_class);
+  atomicAdd(&out->not_zero, not_zero);
+  atomicAdd(&out->touched, touched);
+}
+
+cuda::GpuTraits traits;
+
+const Kernel &kernel_for(Dtype dtype, int32_t compute) {
+  if (dtype == Dtype::f16) return cuda::hopper_float16_kernel;
+  if (dtype == Dtype::bf16) return cuda::hopper_bfloat16_kernel;
+  return compute == TRITRI_COMPUTE_TF32 ? cuda::hopper_tf32_kernel : cuda::hopper_float32_kernel;
+}
+double tolerance(Dtype dtype, int32_t compute) {
+  if (dtype == Dtype::f16) return 4e-4;
+  if (dtype == Dtype::bf16) return 3e-3;
+  return compute == TRITRI_COMPUTE_TF32 ? 3.5e-4 : 3e-7;
+}
+
+struct Case {
+  int64_t m = 300, n = 300, k = 300, batch = 1;
+  Fill a = Fill::lower, b = Fill::lower, c = Fill::full;
+  bool unit_a = false, unit_b = false, rows_a = true, rows_b = true, packed = false, broadcast = false;
+  int64_t pad = 4;      // elements between a line and the next; odd: not 16-byte aligned
+  int64_t c_pad = 8;
+  double alpha = 1, beta = 0;
+  int special = 0;
+  bool graph = false;
+};
+
+std::string describe(const Case &c) {
+  const char *fills[] = {"full", "lower", "upper"};
+  char text[256];
+  std::snprintf(text, sizeof text, "%lldx%lldx%lld batch %lld%s %s%s%s * %s%s%s -> %s pad %lld/%lld%s alpha %g beta %g%s%s", static_cast<long long>(c.m),
+                static_cast<long long>(c.n), static_cast<long long>(c.k), static_cast<long long>(c.batch), c.broadcast ? " (A broadcast)" : "",
+                fills[static_cast<int>(c.a)], c.unit_a ? " unit" : "", c.rows_a ? "" : " T", fills[static_cast<int>(c.b)], c.unit_b ? " unit" : "", c.rows_b ? "" : " T",
+                fills[static_cast<int>(c.c)], static_cast<long long>(c.pad), static_cast<long long>(c.c_pad), c.packed ? " packed" : "", c.alpha, c.beta,
+                c.special ? " special values" : "", c.graph ? " graph" : "");
+  return text;
+}
+
+template <class E>
+struct Buffer {
+  E *data = nullptr;
+  int64_t elements;
+  explicit Buffer(int64_t count) : elements(count) {
+    CHECK(cudaMalloc(&data, std::max<int64_t>(count, 1) * sizeof(E)));
+    CHECK(cudaMemset(data, 0xff, count * sizeof(E)));
+  }
+  Buffer(const Buffer &) = delete;
+  ~Buffer() { cudaFree(data); }
+};
+
+View view(int64_t rows, int64_t cols, Fill fill, bool unit, bool row_lines, int64_t pad, bool packed) {
+  View v;
+  v.fill = fill;
+  v.unit = unit;
+  v.row_lines = row_lines;
+  v.packed = packed;
+  v.rows = rows;
+  v.cols = cols;
+  const int64_t length = row_lines ? cols : rows;
+  v.ld = packed ? 0 : pad % 2 ? length + pad : (length + pad + 7) / 8 * 8;
+  return v;
+}
+
+template <class E>
+void run_case(const Case &c, int32_t compute) {
+  const Dtype dtype = Name<E>::dtype;
+  Problem p;
+  p.dtype = dtype;
+  p.compute = compute;
+  p.m = c.m, p.n = c.n, p.k = c.k, p.batch = c.batch;
+  p.alpha = static_cast<float>(c.alpha);
+  p.beta = static_cast<float>(c.beta);
+  p.a = view(c.m, c.k, c.a, c.unit_a, c.rows_a, c.pad, c.packed && c.a != Fill::full);
+  p.b = view(c.k, c.n, c.b, c.unit_b, c.rows_b, c.pad, c.packed && c.b != Fill::full);
+  p.c = view(c.m, c.n, c.c, false, true, c.c_pad, false);
+  const auto stride = [&](View &v, bool broadcast) {
+    const int64_t extent = v.lines().extent();
+    v.batch_stride = c.batch > 1 && !broadcast ? (c.pad % 2 ? extent + 3 : (extent + 7) / 8 * 8) : 0;
+    return v.batch_stride ? v.batch_stride * c.batch : extent;
+  };
+  Buffer<E> a(stride(p.a, c.broadcast)), b(stride(p.b, false)), out(stride(p.c, false)), before(out.elements);
+  p.a.data = a.data;
+  p.b.data = b.data;
+  p.c.data = out.data;
+  fill_in<<<1024, 256>>>(p.a, a.data, c.broadcast ? 1 : c.batch, 1, c.special);
+  fill_in<<<1024, 256>>>(p.b, b.data, c.batch, 2, c.special);
+  if (c.beta != 0) fill_in<<<1024, 256>>>(p.c, before.data, c.batch, 3, 0);
+
+  const Kernel &kernel = kernel_for(dtype, compute);
+  const std::string name = std::string(kernel.name) + ": " + describe(c);
+  if (!kernel.can(p, traits)) {
+    std::printf("FAIL %s: refused\n", name.c_str());
+    ++failures;
+    return;
+  }
+  const Plan plan = kernel.plan(p, traits);
+  Buffer<char> workspace(static_cast<int64_t>(plan.workspace));
+  cudaStream_t stream;
+  CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  cudaGraphExec_t graph = nullptr;
+  CHECK(cudaDeviceSynchronize());
+  if (c.graph) {
+    cudaGraph_t captured;
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    kernel.launch(p, plan, workspace.data, traits, stream);
+    CHECK(cudaStreamEndCapture(stream, &captured));
+    CHECK(cudaGraphInstantiate(&graph, captured, 0));
+    CHECK(cudaGraphDestroy(captured));
+  }
+  std::vector<char> first(out.elements * sizeof(E)), again(first.size());
+  bool same = true;
+  for (int round = 0; round < (c.graph ? 4 : 2); ++round) {
+    if (!c.graph) CHECK(cudaMemsetAsync(workspace.data, 0xff, plan.workspace, stream));
+    CHECK(cudaMemcpyAsync(out.data, before.data, first.size(), cudaMemcpyDeviceToDevice, stream));
+    if (c.graph) CHECK(cudaGraphLaunch(graph, stream));
+    else kernel.launch(p, plan, workspace.data, traits, stream);
+    CHECK(cudaStreamSynchronize(stream));
+    CHECK(cudaMemcpy(round ? again.data() : first.data(), out.data, first.size(), cudaMemcpyDeviceToHost));
+    if (round) same = same && std::memcmp(first.data(), again.data(), first.size()) == 0;
+  }
+  Buffer<Outcome> result(1);
+  CHECK(cudaMemset(result.data, 0, sizeof(Outcome)));
+  compare<E><<<2048, 256>>>(p, p.alpha.real(), p.beta.real(), before.data, p.c.lines().extent(), result.data);
+  Outcome o;
+  CHECK(cudaMemcpy(&o, result.data, sizeof o, cudaMemcpyDeviceToHost));
+  const double error = o.reference2 > 0 ? std::sqrt(o.error2 / o.reference2) : std::sqrt(o.error2);
+  const bool right = same && !o.wrong_class && !o.not_zero && !o.touched && error <= tolerance(dtype, compute);
+  (right ? passes : failures)++;
+  if (!right || std::getenv("VERBOSE"))
+    std::printf("%s %s pieces %lld: error %.2e, wrong Inf/NaN %llu, not +0 %llu, touched outside %llu%s\n", right ? "ok" : "FAIL", name.c_str(),
+                static_cast<long long>(plan.pieces), error, o.wrong_class, o.not_zero, o.touched, same ? "" : ", runs differ");
+  std::fflush(stdout);
+  if (graph) CHECK(cudaGraphExecDestroy(graph));
+  CHECK(cudaStreamDestroy(stream));
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> list;
+  const Fill fills[] = {Fill::lower, Fill::upper, Fill::full};
+  for (const Fill a : fills)
+    for (const Fill b : fills)
+      for (const Fill c : fills)
+        for (int form = 0; form < 4; ++form) {
+          Case x;
+          x.a = a, x.b = b, x.c = c;
+          x.rows_a = form & 1, x.rows_b = form & 2;
+          x.unit_a = form == 1 || form == 0;
+          x.unit_b = form == 2 || form == 0;
+          list.push_back(x);
+          x.m = 520, x.n = 389, x.k = 650;
+          x.unit_a = x.unit_b = false;
+          x.alpha = -2;
+          list.push_back(x);
+          if (form == 3) {
+            x.beta = 0.5;
+            list.push_back(x);
+          }
+          x.beta = 0;
+          x.m = 333, x.n = 700, x.k = 130;
+          x.pad = 3, x.c_pad = 1;
+          list.push_back(x);
+        }
+  for (const int64_t n : {1, 2, 7, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513}) {
+    Case x;
+    x.m = x.n = x.k = n;
+    x.c_pad = n % 2 ? 3 : 8;
+    list.push_back(x);
+    x.a = x.b = Fill::upper;
+    list.push_back(x);
+    x.b = Fill::full;
+    x.rows_b = false;
+    list.push_back(x);
+  }
+  for (const int64_t n : {1024, 1536, 2048, 2304}) {
+    Case x;
+    x.m = x.n = x.k = n;
+    x.pad = 0, x.c_pad = 0;
+    list.push_back(x);
+    x.a = x.b = Fill::upper;
+    list.push_back(x);
+    x.a = Fill::lower;
+    list.push_back(x);
+    x.a = Fill::upper, x.b = Fill::lower;
+    x.c = Fill::lower;
+    x.beta = 1;
+    list.push_back(x);
+    x.a = x.b = x.c = Fill::full;
+    x.beta = 0;
+    list.push_back(x);
+    x.a = x.b = Fill::lower;
+    x.graph = true;
+    list.push_back(x);
+    x.rows_a = false;
+    list.push_back(x);
+  }
+  for (const bool broadcast : {false, true})
+    for (const int64_t pad : {4, 3}) {
+      Case x;
+      x.m = 200, x.n = 130, x.k = 150;
+      x.batch = 5;
+      x.broadcast = broadcast;
+      x.pad = pad;
+      list.push_back(x);
+      x.packed = true;
+      list.push_back(x);
+    }
+  for (const Fill a : fills)
+    for (const Fill b : fills) {
+      Case x;
+      x.a = a, x.b = b;
+      x.packed = true;
+      x.rows_a = a == Fill::lower;
+      list.push_back(x);
+      x.packed = false;
+      x.special = 3000;
+      list.push_back(x);
+      x.m = x.n = x.k = 700;
+      x.special = 60000;
+      x.rows_b = false;
+      list.push_back(x);
+    }
+  Case large;  // a list of work that does not fit kernel parameters
+  large.m = large.n = 4500, large.k = 1100;
+  large.a = large.b = Fill::full;
+  list.push_back(large);
+  return list;
+}
+
+// The diagonal is `x`, all else inside the lower fill 0; times a diagonal of `y`.
+void run_diagonal(float x, float y, float expected) {
+  const int64_t n = 64;
+  std::vector<float> a(n * n, NAN), b(n * n, NAN), c(n * n);
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = 0; j <= i; ++j) a[i * n + j] = i == j ? x : 0.0f, b[i * n + j] = i == j ? y : 0.0f;
+  Buffer<float> da(n * n), db(n * n), dc(n * n);
+  CHECK(cudaMemcpy(da.data, a.data(), n * n * 4, cudaMemcpyHostToDevice));
+  CHECK(cudaMemcpy(db.data, b.data(), n * n * 4, cudaMemcpyHostToDevice));
+  Problem p;
+  p.m = p.n = p.k = n;
+  p.a = view(n, n, Fill::lower, false, true, 0, false);
+  p.b = p.a;
+  p.c = view(n, n, Fill::full, false, true, 0, false);
+  p.a.data = da.data, p.b.data = db.data, p.c.data = dc.data;
+  const Kernel &kernel = cuda::hopper_float32_kernel;
+  const Plan plan = kernel.plan(p, traits);
+  Buffer<char> workspace(static_cast<int64_t>(plan.workspace));
+  kernel.launch(p, plan, workspace.data, traits, nullptr);
+  CHECK(cudaMemcpy(c.data(), dc.data, n * n * 4, cudaMemcpyDeviceToHost));
+  int wrong = 0;
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      const float right = i == j ? expected : 0.0f;
+      wrong += std::memcmp(&c[i * n + j], &right, sizeof right) != 0;
+    }
+  (wrong ? failures : passes)++;
+  if (wrong) std::printf("FAIL diagonal %a * %a: %d wrong, C[0][0] = %a, expected %a\n", x, y, wrong, c[0], expected);
+}
+
+// --- time
+using GemmEx = int (*)(void *, int, int, int, int, int, const void *, const void *, int, int, const void *, int, int, const void *, void *, int, int, int, int);
+struct Cublas {
+  void *handle = nullptr;
+  GemmEx gemm = nullptr;
+  Cublas() {
+    for (const char *name : {"libcublas.so.13", "libcublas.so.12", "libcublas.so"}) {
+      void *library = dlopen(name, RTLD_NOW);
+      if (!library) continue;
+      const auto create = reinterpret_cast<int (*)(void **)>(dlsym(library, "cublasCreate_v2"));
+      gemm = reinterpret_cast<GemmEx>(dlsym(library, "cublasGemmEx"));
+      if (create && gemm && create(&handle) == 0) return;
+    }
+    gemm = nullptr;
+    std::printf("cuBLAS: not found, no peer times\n");
+  }
+};
+
+template <class F>
+double median_ms(F &&f, int rounds) {
+  cudaEvent_t begin, end;
+  CHECK(cudaEventCreate(&begin));
+  CHECK(cudaEventCreate(&end));
+  std::vector<float> times;
+  for (int round = 0; round < rounds + 3; ++round) {
+    CHECK(cudaEventRecord(begin));
+    f(round);
+    CHECK(cudaEventRecord(end));
+    CHECK(cudaEventSynchronize(end));
+    float ms;
+    CHECK(cudaEventElapsedTime(&ms, begin, end));
+    if (round >= 3) times.push_back(ms);
+  }
+  CHECK(cudaEventDestroy(begin));
+  CHECK(cudaEventDestroy(end));
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+template <class E>
+void bench(int32_t compute, const Cublas &cublas, int64_t n, Fill fill, bool rows_a, bool rows_b) {
+  const Dtype dtype = Name<E>::dtype;
+  const int64_t bytes = n * n * sizeof(E);
+  const int sets = static_cast<int>(std::max<int64_t>(2, std::min<int64_t>(24, (int64_t{256} << 20) / (3 * bytes))));
+  std::vector<Problem> problems(sets);
+  std::vector<Buffer<E> *> buffers;
+  for (int s = 0; s < sets; ++s) {
+    Problem &p = problems[s];
+    p.dtype = dtype;
+    p.compute = compute;
+    p.m = p.n = p.k = n;
+    p.a = view(n, n, fill, false, rows_a, 0, false);
+    p.b = view(n, n, fill, false, rows_b, 0, false);
+    p.c = view(n, n, Fill::full, false, true, 0, false);
+    for (View *v : {&p.a, &p.b, &p.c}) {
+      buffers.push_back(new Buffer<E>(n * n));
+      v->data = buffers.back()->data;
+    }
+    fill_in<<<1024, 256>>>(p.a, buffers[3 * s]->data, 1, 2 * s + 1, 0);
+    fill_in<<<1024, 256>>>(p.b, buffers[3 * s + 1]->data, 1, 2 * s + 2, 0);
+  }
+  const Kernel &kernel = kernel_for(dtype, compute);
+  const Plan plan = kernel.plan(problems[0], traits);
+  Buffer<char> workspace(static_cast<int64_t>(plan.workspace));
+  CHECK(cudaDeviceSynchronize());
+  const double ours = median_ms([&](int round) { kernel.launch(problems[round % sets], plan, workspace.data, traits, nullptr); }, 20);
+  // Back to back, as a stream of products runs: what the host spends on a launch hides.
+  const double row = median_ms([&](int round) { for (int x = 0; x < 10; ++x) kernel.launch(problems[(round + x) % sets], plan, workspace.data, traits, nullptr); }, 7) / 10;
+  CHECK(cudaDeviceSynchronize());
+  std::vector<double> host;
+  for (int x = 0; x < 9; ++x) {
+    const auto begin = std::chrono::steady_clock::now();
+    kernel.launch(problems[x % sets], plan, workspace.data, traits, nullptr);
+    host.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count());
+    CHECK(cudaDeviceSynchronize());
+  }
+  std::sort(host.begin(), host.end());
+  double gemm = 0;
+  if (cublas.gemm) {
+    const float one = 1, zero = 0;
+    const int type = dtype == Dtype::f32 ? 0 : dtype == Dtype::f16 ? 2 : 14, mode = dtype == Dtype::f32 && compute == TRITRI_COMPUTE_TF32 ? 77 : 68;
+    gemm = median_ms([&](int round) {
+      const Problem &p = problems[round % sets];
+      const int d = static_cast<int>(n);
+      if (cublas.gemm(cublas.handle, 0, 0, d, d, d, &one, p.b.data, type, d, p.a.data, type, d, &zero, p.c_data(), type, d, mode, -1) != 0) std::printf("GEMM failed\n");
+    }, n > 8192 && mode == 68 ? 5 : 20);
+  }
+  const double flops = static_cast<double>(n) * n * n / 3;
+  std::printf("%-16s %s%s%s n %6lld: %8.4f ms (in a row %8.4f, model %8.4f, host %5.1f us) %7.1f TFLOP/s", kernel.name, fill == Fill::lower ? "lower" : "upper", rows_a ? "" : " AT",
+              rows_b ? "" : " BT", static_cast<long long>(n), ours, row, plan.seconds * 1e3, host[4], flops / ours * 1e-9);
+  if (gemm > 0) std::printf("   GEMM %8.4f ms %7.1f TFLOP/s; rate ratio %.2f", gemm, 6 * flops / gemm * 1e-9, flops / ours / (6 * flops / gemm));
+  std::printf("\n");
+  std::fflush(stdout);
+  for (Buffer<E> *buffer : buffers) delete buffer;
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+  bool check = argc == 1, time = argc == 1;
+  for (int x = 1; x < argc; ++x) {
+    check = check || !std::strcmp(argv[x], "check");
+    time = time || !std::strcmp(argv[x], "bench");
+  }
+  cudaDeviceProp properties;
+  CHECK(cudaGetDeviceProperties(&properties, 0));
+  traits.compute_major = properties.major;
+  traits.compute_minor = properties.minor;
+  traits.multiprocessors = properties.multiProcessorCount;
+  traits.shared_bytes = properties.sharedMemPerBlockOptin;
+  for (const Kernel *kernel : {&cuda::hopper_float32_kernel, &cuda::hopper_tf32_kernel, &cuda::hopper_float16_kernel, &cuda::hopper_bfloat16_kernel}) kernel->load(traits);
+  std::printf("%s, %d multiprocessors\n", properties.name, properties.multiProcessorCount);
+  if (properties.major != 9) {
+    std::printf("SKIPPED: these kernels need compute capability 9.0\n");
+    return 0;
+  }
+  const char *only = std::getenv("ONLY");
+  const auto wanted = [&](const char *name) { return !only || std::strstr(only, name); };
+  if (check) {
+    for (const Case &c : cases()) {
+      if (wanted("default")) run_case<float>(c, TRITRI_COMPUTE_DEFAULT);
+      if (c.special == 0 && wanted("bfloat")) run_case<__nv_bfloat16>(c, TRITRI_COMPUTE_DEFAULT);
+      if (c.special == 0 && wanted("half")) run_case<__half>(c, TRITRI_COMPUTE_DEFAULT);
+      if (c.special == 0 && wanted("tf32")) run_case<float>(c, TRITRI_COMPUTE_TF32);
+    }
+    run_diagonal(1 + 0x1p-12f, 1, 1 + 0x1p-12f);
+    run_diagonal(0x1p-140f, 0x1p20f, 0x1p-120f);
+    run_diagonal(0x1p-149f, 1, 0x1p-149f);
+    run_diagonal(0x1p-70f, 0x1p-70f, 0x1p-140f);
+    run_diagonal(FLT_MAX, 1, FLT_MAX);
+    run_diagonal(FLT_MAX, -2, -INFINITY);
+    run_diagonal(0x1p127f, 0x1p-20f, 0x1p107f);
+    std::printf("%d passed, %d failed\n", passes, failures);
+  }
+  if (time) {
+    const Cublas cublas;
+    const char *sizes = std::getenv("SIZES");
+    for (const int64_t n : {1024, 2048, 4096, 8192, 16384}) {
+      if (sizes && !std::strstr(sizes, std::to_string(n).c_str())) continue;
+      if (wanted("default")) bench<float>(TRITRI_COMPUTE_DEFAULT, cublas, n, Fill::lower, true, true);
+      if (wanted("tf32")) bench<float>(TRITRI_COMPUTE_TF32, cublas, n, Fill::lower, true, true);
+      if (wanted("bfloat")) bench<__nv_bfloat16>(TRITRI_COMPUTE_DEFAULT, cublas, n, Fill::lower, true, true);
+      if (wanted("half") && n == 4096) bench<__half>(TRITRI_COMPUTE_DEFAULT, cublas, n, Fill::lower, true, true);
+    }
+    if (sizes) return failures ? 1 : 0;
+    if (wanted("default")) {
+      bench<float>(TRITRI_COMPUTE_DEFAULT, cublas, 4096, Fill::upper, true, true);
+      bench<float>(TRITRI_COMPUTE_DEFAULT, cublas, 4096, Fill::lower, false, true);
+      bench<float>(TRITRI_COMPUTE_DEFAULT, cublas, 4096, Fill::lower, true, false);
+    }
+    if (wanted("bfloat")) {
+      bench<__nv_bfloat16>(TRITRI_COMPUTE_DEFAULT, cublas, 4096, Fill::upper, true, true);
+      bench<__nv_bfloat16>(TRITRI_COMPUTE_DEFAULT, cublas, 4096, Fill::lower, false, false);
+    }
+  }
+  return failures ? 1 : 0;
+}
