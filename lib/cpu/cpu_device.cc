@@ -3,8 +3,10 @@
 #include <sched.h>
 #include <sys/sysinfo.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <set>
@@ -26,10 +28,35 @@ int usable_threads() {
 }
 
 void *allocate_aligned(size_t bytes) {
-  void *memory = std::aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);
+  void *memory = bytes <= SIZE_MAX - alignment ? std::aligned_alloc(alignment, (bytes + alignment) / alignment * alignment) : nullptr;
   if (!memory) fail(TRITRI_OUT_OF_MEMORY, "tritri: memory: the host must have room for ", bytes, " bytes, got none");
   return memory;
 }
+
+// What host_allocate gave out. One for the process: memory may come back through any context, also when the one it came from is gone.
+class HostBlocks {
+ public:
+  static HostBlocks &instance() {
+    static HostBlocks *const blocks = new HostBlocks;  // never destroyed: an atexit handler may still free
+    return *blocks;
+  }
+  void *allocate(size_t bytes) {
+    std::unique_ptr<void, decltype(&std::free)> memory(allocate_aligned(bytes), std::free);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    blocks_.insert(memory.get());
+    return memory.release();
+  }
+  bool release(void *memory) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (blocks_.erase(memory) == 0) return false;
+    std::free(memory);
+    return true;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<void *> blocks_;
+};
 
 class CpuDevice final : public Device {
  public:
@@ -39,18 +66,8 @@ class CpuDevice final : public Device {
   void *allocate(size_t bytes) override { return bytes == 0 ? nullptr : allocate_aligned(bytes); }
   void release(void *memory) noexcept override { std::free(memory); }
 
-  void *host_allocate(size_t bytes) override {
-    void *memory = allocate_aligned(bytes);
-    const std::lock_guard<std::mutex> lock(mutex_);
-    host_blocks_.insert(memory);
-    return memory;
-  }
-  bool host_release(void *memory) override {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (host_blocks_.erase(memory) == 0) return false;
-    std::free(memory);
-    return true;
-  }
+  void *host_allocate(size_t bytes) override { return HostBlocks::instance().allocate(bytes); }
+  bool host_release(void *memory) override { return HostBlocks::instance().release(memory); }
 
   void upload(const Layout &to, void *device_memory, const Layout &from, const void *host) override { copy(to, device_memory, from, host); }
   void download(const Layout &from, const void *device_memory, const Layout &to, void *host) override { copy(to, host, from, device_memory); }
@@ -84,8 +101,6 @@ class CpuDevice final : public Device {
 
   int threads_;
   Workspace workspace_;
-  std::mutex mutex_;
-  std::set<void *> host_blocks_;
 };
 
 }  // namespace
