@@ -9,9 +9,10 @@ array([[16.,  0.],
 from __future__ import annotations
 
 from ._native import native as _native
-from .context import Context, Matrix, devices
+from .context import Context, devices
 from .errors import TritriError
 from .helpers import cholesky_reconstruct, lauum, lu_reconstruct, pack, unpack
+from .matrix import Matrix
 from .product import multiply
 
 __version__ = _native.tritri_version_string()

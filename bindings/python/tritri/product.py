@@ -8,7 +8,8 @@ from ._native import native
 from ._words import COMPUTES, CONJUGATED, DIAGS, DTYPE_NAMES, DTYPES, FILLS, ITEM_BYTES, OPS, TRANSPOSING, code, scalar
 from .arrays import common_family
 from .arrays.base import HOST
-from .context import Context, default_context
+from .context import Context
+from .defaults import default_context
 
 
 def multiply(a, b, *, a_fill: str = "lower", b_fill: str = "lower", a_op: str = "N", b_op: str = "N", a_diag: str = "nonunit", b_diag: str = "nonunit",

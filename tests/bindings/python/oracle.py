@@ -44,7 +44,8 @@ def product(a, b, *, a_fill="lower", b_fill="lower", a_op="N", b_op="N", a_diag=
     if beta != 0:
         result = result + beta * out.astype(np.clongdouble)
     outside = np.zeros_like(result) if out is None else out.astype(np.clongdouble)
-    return np.where(inside(result.shape, out_fill), result, outside)
+    result = np.where(inside(result.shape, out_fill), result, outside)
+    return result if np.iscomplexobj(a) else result.real
 
 
 def tolerance(dtype, k=1):

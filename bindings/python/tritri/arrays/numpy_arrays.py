@@ -54,7 +54,7 @@ class NumpyFamily(Family):
     def view(self, x, name, writable=False):
         if writable and not x.flags.writeable:
             raise ValueError(f"multiply: {name}: must be writable, got a read-only array")
-        return View(x.__array_interface__["data"][0], x.shape, element_strides(x), dtype_code(x.dtype, name), HOST)
+        return View(x.__array_interface__["data"][0], x.shape, element_strides(x), dtype_code(x.dtype, name), HOST, False, x)
 
     def compact(self, x):
         return np.array(x, order="C", copy=True, subok=False)

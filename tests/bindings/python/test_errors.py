@@ -1,0 +1,155 @@
+"""Wrong arguments get one sentence that names function, argument, rule and value, and leave outputs untouched."""
+import pickle
+
+import numpy as np
+import pytest
+
+import tritri
+
+EYE = np.eye(2)
+
+MULTIPLY = [
+    (dict(a_fill="lowre"), ValueError, "multiply: a_fill: must be 'full', 'lower' or 'upper', got 'lowre'"),
+    (dict(b_fill=1), ValueError, "multiply: b_fill: must be 'full', 'lower' or 'upper', got 1"),
+    (dict(out_fill=None), ValueError, "multiply: out_fill: must be 'full', 'lower' or 'upper', got None"),
+    (dict(a_op="t"), ValueError, "multiply: a_op: must be 'N', 'T', 'C' or 'R', got 't'"),
+    (dict(b_op=["N"]), ValueError, "multiply: b_op: must be 'N', 'T', 'C' or 'R', got ['N']"),
+    (dict(a_diag="one"), ValueError, "multiply: a_diag: must be 'nonunit' or 'unit', got 'one'"),
+    (dict(b_diag=True), ValueError, "multiply: b_diag: must be 'nonunit' or 'unit', got True"),
+    (dict(compute="fast"), ValueError, "multiply: compute: must be 'default', 'pedantic', 'tf32' or 'auto', got 'fast'"),
+    (dict(alpha="2"), TypeError, "multiply: alpha: must be a number, got str"),
+    (dict(alpha=None), TypeError, "multiply: alpha: must be a number, got NoneType"),
+    (dict(beta=[1]), TypeError, "multiply: beta: must be a number, got list"),
+    (dict(alpha=1j), ValueError, "alpha_im must be 0 for float64, got 1"),
+    (dict(beta=1), ValueError, "multiply: beta: needs out"),
+    (dict(compute="tf32"), ValueError, "compute must be TRITRI_COMPUTE_DEFAULT (0) for float64"),
+    (dict(context="cpu"), TypeError, "multiply: context: must be a tritri.Context or None, got str"),
+    (dict(out=np.zeros((2, 3))), ValueError, "multiply: out: must have shape (2, 2), got (2, 3)"),
+    (dict(out=np.zeros((1, 2, 2))), ValueError, "multiply: out: must have shape (2, 2), got (1, 2, 2)"),
+    (dict(out=np.zeros(4)), ValueError, "multiply: out: must have shape (2, 2), got (4,)"),
+    (dict(out=np.zeros((2, 2), np.float32)), TypeError, "multiply: out: dtype must be a's float64, got float32"),
+]
+
+
+@pytest.mark.parametrize("options, kind, sentence", MULTIPLY, ids=lambda x: "-".join(x) if isinstance(x, dict) else None)
+def test_options(options, kind, sentence):
+    before = options["out"].copy() if "out" in options else None
+    with pytest.raises(kind) as wrong:
+        tritri.multiply(EYE, EYE, **options)
+    assert sentence in str(wrong.value) and "\n" not in str(wrong.value)
+    if before is not None:
+        assert np.array_equal(options["out"], before)
+
+
+SHAPES = [
+    (np.zeros(2), EYE, "multiply: a: must have at least 2 dimensions, got shape (2,)"),
+    (EYE, np.zeros(()), "multiply: b: must have at least 2 dimensions, got shape ()"),
+    (np.zeros((2, 3)), EYE, "multiply: b: op(B) must have as many rows as op(A) has columns, 3, got 2 x 2"),
+]
+
+
+@pytest.mark.parametrize("a, b, sentence", SHAPES)
+def test_shapes(a, b, sentence):
+    with pytest.raises(ValueError) as wrong:
+        tritri.multiply(a, b)
+    assert sentence in str(wrong.value)
+
+
+def test_dtypes_must_agree():
+    with pytest.raises(TypeError, match="multiply: b: dtype must be a's float64, got float32: convert one of them"):
+        tritri.multiply(EYE, EYE.astype(np.float32))
+
+
+def test_overlap_is_refused_and_nothing_is_written():
+    memory = np.arange(12.0)
+    before = memory.copy()
+    with pytest.raises(ValueError, match="must be a itself"):
+        tritri.multiply(memory[:9].reshape(3, 3), np.eye(3), out=memory[3:].reshape(3, 3))
+    assert np.array_equal(memory, before)
+
+
+CONTEXT = [
+    (dict(device="gpu"), ValueError, "Context: device: must be 'auto', 'cpu', 'cuda' or 'cuda:N', got 'gpu'"),
+    (dict(device="cuda:x"), ValueError, "got 'cuda:x'"),
+    (dict(device="cuda:"), ValueError, "got 'cuda:'"),
+    (dict(device="cuda:-1"), ValueError, "got 'cuda:-1'"),
+    (dict(device="cpu:0"), ValueError, "got 'cpu:0'"),
+    (dict(device=0), ValueError, "got 0"),
+    (dict(device="cpu", threads=-1), ValueError, "Context: threads: must be 0 (all) to 1024, got -1"),
+    (dict(device="cpu", threads=2 ** 31 + 1), ValueError, "got 2147483649"),
+    (dict(device="cpu", threads=1.5), TypeError, "Context: threads: must be an int, got float"),
+    (dict(device="cpu", workspace_bytes=-1), ValueError, "workspace_bytes: must be at least 0, got -1"),
+    (dict(device="cpu", stream="s"), TypeError, "Context: stream: must be an int, got str"),
+    (dict(device="cpu", stream=64), ValueError, "stream must be NULL on the CPU device"),
+]
+
+
+@pytest.mark.parametrize("options, kind, sentence", CONTEXT)
+def test_context(options, kind, sentence):
+    with pytest.raises(kind) as wrong:
+        tritri.Context(**options)
+    assert sentence in str(wrong.value)
+
+
+def test_a_device_that_is_not_there_is_a_tritri_error():
+    with pytest.raises(tritri.TritriError) as wrong:
+        tritri.Context("cuda:4095")
+    assert wrong.value.status == 3 and wrong.value.status_name == "TRITRI_NO_DEVICE"
+    assert "tritri_context_create" in str(wrong.value) and isinstance(wrong.value, RuntimeError)
+    copy = pickle.loads(pickle.dumps(wrong.value))
+    assert str(copy) == str(wrong.value) and copy.status == 3
+
+
+def test_what_a_device_cannot_serve_is_a_tritri_error(cpu):
+    x = cpu.upload(EYE)
+    with pytest.raises(tritri.TritriError, match="CUBLAS") as wrong:
+        cpu.multiply(x, x, algorithm="cublas")
+    assert wrong.value.status_name == "TRITRI_NOT_SUPPORTED"
+
+
+MATRICES = [
+    (lambda c, x: c.upload(EYE, fill="low"), ValueError, "upload: fill: must be"),
+    (lambda c, x: c.upload(EYE, diag="low"), ValueError, "upload: diag: must be"),
+    (lambda c, x: c.upload(np.zeros(3)), ValueError, "upload: array: must have at least 2 dimensions, got 1"),
+    (lambda c, x: c.upload([[1.0]]), TypeError, "array"),
+    (lambda c, x: c.upload(np.eye(2, dtype=int)), TypeError, "dtype must be float32"),
+    (lambda c, x: c.matrix((2,)), ValueError, "matrix: shape: must have at least 2 dimensions, got (2,)"),
+    (lambda c, x: c.matrix((0, 2, 2)), ValueError, "matrix: shape: leading dimensions must be at least 1"),
+    (lambda c, x: c.upload(np.zeros((0, 2, 2))), ValueError, "upload: array: leading dimensions must be at least 1, got shape (0, 2, 2)"),
+    (lambda c, x: c.matrix((2, -2)), ValueError, "cols must be at least 0, got -2"),
+    (lambda c, x: c.matrix((2, 2), "int32"), TypeError, "dtype must be"),
+    (lambda c, x: c.matrix((2, 2), order="C"), ValueError, "matrix: order: must be 'row' or 'column', got 'C'"),
+    (lambda c, x: c.multiply(EYE, x), TypeError, "multiply: a: must be a tritri.Matrix, got ndarray"),
+    (lambda c, x: c.multiply(x, EYE), TypeError, "multiply: b: must be a tritri.Matrix, got ndarray"),
+    (lambda c, x: c.multiply(x, x, out=EYE), TypeError, "multiply: out: must be a tritri.Matrix, got ndarray"),
+    (lambda c, x: c.multiply(x, x, algorithm="slow"), ValueError, "multiply: algorithm: must be 'auto', 'kernel' or 'cublas', got 'slow'"),
+    (lambda c, x: c.multiply(x, x, beta=1), ValueError, "multiply: beta: needs out"),
+    (lambda c, x: c.multiply(x, c.matrix((3, 2))), ValueError, "op(B) must have as many rows as op(A) has columns"),
+    (lambda c, x: c.multiply(x, c.matrix((2, 2), "float32")), ValueError, "dtype must be a's float64, got float32"),
+    (lambda c, x: c.verify(x, x, x, probes=0), ValueError, "probes: must be 1 to 1024, got 0"),
+    (lambda c, x: c.verify(x, x, x, probes=2 ** 31 + 1), ValueError, "probes: must be 1 to 1024, got 2147483649"),
+    (lambda c, x: c.verify(x, x, x, probes=1.5), TypeError, "verify: probes: must be an int, got float"),
+    (lambda c, x: x.update(np.eye(3)), ValueError, "shape must be the matrix's 2 x 2, got 3 x 3"),
+    (lambda c, x: x.update(np.eye(2, dtype=np.float32)), ValueError, "dtype must be the matrix's float64, got float32"),
+    (lambda c, x: x.download([[1.0]]), TypeError, "download: out: must be a numpy.ndarray, got list"),
+    (lambda c, x: x.download(np.eye(3)), ValueError, "download: out: must have the matrix's shape (2, 2), got (3, 3)"),
+    (lambda c, x: x.download(np.eye(2, dtype=np.float32)), TypeError, "download: out: must have the matrix's dtype float64, got float32"),
+    (lambda c, x: x.download(np.broadcast_to(np.eye(2), (2, 2))), ValueError, "download: out: must be writable"),
+]
+
+
+@pytest.mark.parametrize("call, kind, sentence", MATRICES)
+def test_matrices(context, call, kind, sentence):
+    with pytest.raises(kind) as wrong:
+        call(context, context.upload(EYE))
+    assert sentence in str(wrong.value)
+
+
+@pytest.mark.parametrize("device", ["auto", None])
+def test_the_environment_steers_auto(monkeypatch, device):
+    monkeypatch.setenv("TRITRI_DEVICE", "cpu")
+    with tritri.Context(*([device] if device else [])) as context:
+        assert context.device == "cpu"
+    monkeypatch.setenv("TRITRI_DEVICE", "quantum")
+    with pytest.raises(ValueError, match='TRITRI_DEVICE must be cpu, cuda or cuda:N, got "quantum"'):
+        tritri.Context()
