@@ -160,10 +160,10 @@ void unrelated_failure() {
   (void)cudaGetLastError();
 }
 
-// A kernel that fails is reported by the next call that waits, and that call says whose work it was.
+// A kernel that fails (its input lies outside every address space) is reported by the next call that waits, and that call says whose work it was.
 void async_failure() {
   const Context context = make_context();
-  const Matrix a = wrap(context, describe(64, 64, lower), reinterpret_cast<void *>(uintptr_t{1} << 40)), c = create(context, describe(64, 64, full));
+  const Matrix a = wrap(context, describe(64, 64, lower), reinterpret_cast<void *>(uintptr_t{0xffff} << 40)), c = create(context, describe(64, 64, full));
   call(tritri_multiply(context, nullptr, a, a, c));
   expect_failure(TRITRI_DEVICE_ERROR, "tritri_multiply", [&] { call(tritri_context_synchronize(context)); });
 }

@@ -52,11 +52,12 @@ double rate(const Problem &p, const GpuTraits &traits) {
   return p.compute == TRITRI_COMPUTE_TF32 ? 5.5 : 0.8;
 }
 
-// One GEMM in waves of 128 x 128 tiles.
-double gemm_seconds(const Problem &p, const GpuTraits &traits, double rows, double cols, double k, double count) {
+// One GEMM in waves of 128 x 128 tiles; where it adds to sums that are in memory, it reads and writes those.
+double gemm_seconds(const Problem &p, const GpuTraits &traits, double rows, double cols, double k, double count, bool adds) {
   const auto tiles = [](double size) { return size <= 128 ? 1.0 : size / 128; };
   const double waves = std::max(1.0, tiles(rows) * tiles(cols) * count / traits.multiprocessors);
-  return 5e-6 + waves * traits.multiprocessors * 128 * 128 * k / (rate(p, traits) * traits.fma32_per_second);
+  const double traffic = adds ? 2 * rows * cols * count * static_cast<double>(element_bytes(accumulator(p.dtype))) / traits.bytes_per_second : 0;
+  return 5e-6 + traffic + waves * traits.multiprocessors * 128 * 128 * k / (rate(p, traits) * traits.fma32_per_second);
 }
 
 struct Block { Range rows, cols; };
@@ -98,14 +99,12 @@ void size_blocked(const Problem &p, CublasPlan *plan) {
   plan->bytes = plan->sum_bytes + plan->a_bytes + plan->b_bytes + plan->blas_bytes;
 }
 
-CublasPlan plan_blocked(const Problem &p, const GpuTraits &traits, size_t blas_bytes, size_t limit) {
+CublasPlan plan_blocked(const Problem &p, const GpuTraits &traits, size_t blas_bytes, size_t limit, int64_t panel) {
   CublasPlan plan;
   plan.blas_bytes = blas_bytes;
   plan.pack_a = !readable(p, p.a);
   plan.pack_b = !readable(p, p.b);
-  // Thin panels waste little on the diagonals, thick ones make better GEMMs.
-  const bool skips = p.a.fill != Fill::full || p.b.fill != Fill::full;
-  plan.panel = skips ? std::min(p.k, std::clamp<int64_t>(round_up(p.k / 16, 128), 128, 1024)) : p.k;
+  plan.panel = panel;
   plan.strip = p.c.fill == Fill::full ? p.m : std::min(p.m, std::max<int64_t>(512, round_up(p.m / 8, 128)));
   plan.group = 1;
   size_blocked(p, &plan);
@@ -130,7 +129,7 @@ CublasPlan plan_blocked(const Problem &p, const GpuTraits &traits, size_t blas_b
   double seconds = 0;
   each_gemm(p, plan, [&](Range panel, const Block &block) {
     const double rows = static_cast<double>(block.rows.size()), cols = static_cast<double>(block.cols.size()), k = static_cast<double>(panel.size());
-    seconds += gemm_seconds(p, traits, rows, cols, k, group);
+    seconds += gemm_seconds(p, traits, rows, cols, k, group, true);
     if (plan.pack_a) seconds += 3e-6 + 2 * group * rows * k * element / traits.bytes_per_second;
     if (plan.pack_b) seconds += 3e-6 + 2 * group * k * cols * element / traits.bytes_per_second;
   }, [&](Range strip) {
@@ -138,6 +137,19 @@ CublasPlan plan_blocked(const Problem &p, const GpuTraits &traits, size_t blas_b
   });
   plan.seconds = seconds * static_cast<double>((p.batch + plan.group - 1) / plan.group);
   return plan;
+}
+
+// Thin panels waste little on the diagonals, thick ones make fewer and better GEMMs: the model decides.
+CublasPlan plan_blocked(const Problem &p, const GpuTraits &traits, size_t blas_bytes, size_t limit) {
+  CublasPlan best = plan_blocked(p, traits, blas_bytes, limit, p.k);
+  if (p.a.fill == Fill::full && p.b.fill == Fill::full) return best;
+  for (int64_t panel = 128; panel < p.k && panel <= 2048; panel *= 2) {
+    if (p.k / panel > 64) continue;
+    const CublasPlan plan = plan_blocked(p, traits, blas_bytes, limit, panel);
+    const bool fits = plan.bytes <= limit, best_fits = best.bytes <= limit;
+    if (fits != best_fits ? fits : plan.seconds < best.seconds) best = plan;
+  }
+  return best;
 }
 
 // What runs, with everything a call needs at hand.
@@ -286,7 +298,7 @@ CublasPlan plan_cublas(const Problem &p, const GpuTraits &traits, size_t limit) 
     plan.panel = p.k;
     plan.group = std::min<int64_t>(p.batch, 65535);
     plan.blas_bytes = plan.bytes = blas_bytes;
-    plan.seconds = gemm_seconds(p, traits, static_cast<double>(p.m), static_cast<double>(p.n), static_cast<double>(p.k), static_cast<double>(p.batch));
+    plan.seconds = gemm_seconds(p, traits, static_cast<double>(p.m), static_cast<double>(p.n), static_cast<double>(p.k), static_cast<double>(p.batch), false);
     return plan;
   }
   const CublasPlan blocked = plan_blocked(p, traits, blas_bytes, limit);

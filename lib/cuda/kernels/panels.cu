@@ -33,31 +33,30 @@ __global__ void __launch_bounds__(threads) pack_kernel(View x, bool tf32, Range 
   }
 }
 
+// Pieces of `threads` columns of one row each: the index arithmetic is a block's, not an element's.
 template <class T>
-__global__ void __launch_bounds__(threads) finish_kernel(ProductArguments p, Range batches, Range rows, const AccumulatorOf<T> *sums, int64_t ld, int64_t stride) {
-  const int64_t per_matrix = rows.size() * p.n, step = static_cast<int64_t>(gridDim.x) * threads;
-  for (int64_t index = blockIdx.x * static_cast<int64_t>(threads) + threadIdx.x; index < batches.size() * per_matrix; index += step) {
-    const int64_t in_group = index / per_matrix, row = index % per_matrix / p.n, i = rows.begin + row, j = index % p.n;
-    if (!exists(p.c.fill, i, j)) continue;
+__global__ void __launch_bounds__(threads) finish_kernel(const __grid_constant__ ProductArguments p, Range batches, Range rows, const AccumulatorOf<T> *sums, int64_t ld,
+                                                         int64_t stride) {
+  const int64_t pieces = (p.n + threads - 1) / threads, per_matrix = rows.size() * pieces;
+  for (int64_t index = blockIdx.x; index < batches.size() * per_matrix; index += gridDim.x) {
+    const int64_t in_group = index / per_matrix, row = index % per_matrix / pieces, i = rows.begin + row, j = index % pieces * threads + threadIdx.x;
+    if (j >= p.n || !exists(p.c.fill, i, j)) continue;
     const int64_t batch = batches.begin + in_group;
-    const Range own = k_range(p.a.fill, p.b.fill, p.k, {i, i + 1}, {j, j + 1});
-    auto sum = sums[in_group * stride + row * ld + j];
-    if (is_nan(sum)) sum = exact_sum<T>(p, batch, i, j, own);
     T *c = static_cast<T *>(const_cast<void *>(p.c.data)) + batch * p.c.batch_stride;
-    store(p, c + p.c.offset(i, j), sum, own.empty());
+    store<T>(p, c + p.c.offset(i, j), settle<T>(p, batch, i, j, sums[in_group * stride + row * ld + j]));
   }
 }
 
 template <class T>
-__global__ void __launch_bounds__(threads) repair_kernel(ProductArguments p, int64_t batch) {
+__global__ void __launch_bounds__(threads) repair_kernel(const __grid_constant__ ProductArguments p, int64_t batch) {
   T *c = static_cast<T *>(const_cast<void *>(p.c.data)) + batch * p.c.batch_stride;
-  const int64_t step = static_cast<int64_t>(gridDim.x) * threads;
-  for (int64_t index = blockIdx.x * static_cast<int64_t>(threads) + threadIdx.x; index < p.m * p.n; index += step) {
-    const int64_t i = index / p.n, j = index % p.n;
+  const int64_t pieces = (p.n + threads - 1) / threads;
+  for (int64_t index = blockIdx.x; index < p.m * pieces; index += gridDim.x) {
+    const int64_t i = index / pieces, j = index % pieces * threads + threadIdx.x;
+    if (j >= p.n) continue;
     T *target = c + p.c.offset(i, j);
-    if (!is_nan(widen(*target))) continue;
-    const Range own = k_range(p.a.fill, p.b.fill, p.k, {i, i + 1}, {j, j + 1});
-    store(p, target, exact_sum<T>(p, batch, i, j, own), own.empty());
+    const auto value = widen(*target);
+    if (is_nan(value)) store<T>(p, target, settle<T>(p, batch, i, j, value));
   }
 }
 
@@ -87,10 +86,10 @@ void pack_panel(const Problem &p, const View &x, Range batch, Range rows, Range 
 }
 
 void finish_rows(const Problem &p, Range batch, Range rows, const void *sums, int64_t ld, int64_t stride, cudaStream_t stream) {
-  const double elements = static_cast<double>(batch.size()) * static_cast<double>(rows.size()) * static_cast<double>(p.n);
+  const double blocks = static_cast<double>(batch.size()) * static_cast<double>(rows.size()) * static_cast<double>((p.n + threads - 1) / threads);
   visit_element(p.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    finish_kernel<T><<<blocks_for(elements / threads + 1), threads, 0, stream>>>(ProductArguments(p), batch, rows, static_cast<const AccumulatorOf<T> *>(sums), ld, stride);
+    finish_kernel<T><<<blocks_for(blocks), threads, 0, stream>>>(ProductArguments(p), batch, rows, static_cast<const AccumulatorOf<T> *>(sums), ld, stride);
   });
   TRITRI_CUDA_CHECK(cudaGetLastError());
 }
@@ -98,7 +97,7 @@ void finish_rows(const Problem &p, Range batch, Range rows, const void *sums, in
 void repair(const Problem &p, int64_t batch, cudaStream_t stream) {
   visit_element(p.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    repair_kernel<T><<<blocks_for(static_cast<double>(p.m) * static_cast<double>(p.n) / threads + 1), threads, 0, stream>>>(ProductArguments(p), batch);
+    repair_kernel<T><<<blocks_for(static_cast<double>(p.m) * static_cast<double>((p.n + threads - 1) / threads)), threads, 0, stream>>>(ProductArguments(p), batch);
   });
   TRITRI_CUDA_CHECK(cudaGetLastError());
 }

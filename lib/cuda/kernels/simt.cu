@@ -30,7 +30,7 @@ template <class A, int count>
 struct alignas(sizeof(A) * count >= 16 ? 16 : sizeof(A) * count) Pack { A value[count]; };
 
 // Reads a slice of an operand, `tile` long in its outer index (rows of A, columns of B) and `depth` in k. Consecutive threads read along
-// the operand's lines, whichever way those lie.
+// the operand's lines, whichever way those lie. Elements stay as they are in memory until put(), so that nothing waits for them before.
 template <class Tr, bool outer_is_row>
 struct Slice {
   using T = typename Tr::Element;
@@ -39,40 +39,50 @@ struct Slice {
   const View &view;
   const T *data;
   int64_t outer, outer_end;
-  bool lines_along_k;
-  int64_t stride_outer, stride_k;
+  int first_outer, first_k;          // of this thread's loads; every further one lies step_outer or step_k on
+  int step_outer, step_k;
+  int64_t stride_k, step;            // elements from one k, or one load, to the next
+  const T *first;
 
-  __device__ Slice(const View &x, const T *matrix, int64_t from, int64_t end)
-      : view(x), data(matrix), outer(from), outer_end(end), lines_along_k(x.row_lines == outer_is_row), stride_outer(lines_along_k ? x.ld : 1),
-        stride_k(lines_along_k ? 1 : x.ld) {}
-
-  __device__ int my_outer(int r) const { return lines_along_k ? threadIdx.x / depth + r * (threads / depth) : threadIdx.x % Tr::tile; }
-  __device__ int my_k(int r) const { return lines_along_k ? threadIdx.x % depth : threadIdx.x / Tr::tile + r * (threads / Tr::tile); }
+  __device__ Slice(const View &x, const T *matrix, int64_t from, int64_t end) : view(x), data(matrix), outer(from), outer_end(end) {
+    const bool along_k = x.row_lines == outer_is_row;
+    first_outer = along_k ? threadIdx.x / depth : threadIdx.x % Tr::tile;
+    first_k = along_k ? threadIdx.x % depth : threadIdx.x / Tr::tile;
+    step_outer = along_k ? threads / depth : 0;
+    step_k = along_k ? 0 : threads / Tr::tile;
+    stride_k = along_k ? 1 : x.ld;
+    step = (along_k ? threads / depth : threads / Tr::tile) * x.ld;
+    first = matrix + (outer + first_outer) * (along_k ? x.ld : 1) + first_k * stride_k;
+  }
 
   __device__ bool whole(int64_t k, int64_t k_end) const {
-    if (outer + Tr::tile > outer_end || k + depth > k_end || view.packed) return false;
+    if (outer + Tr::tile > outer_end || k + depth > k_end) return false;
     const Range o{outer, outer + Tr::tile}, kk{k, k + depth};
     return outer_is_row ? block_is_whole(view.fill, view.unit, o, kk) : block_is_whole(view.fill, view.unit, kk, o);
   }
 
-  __device__ void load(int64_t k, int64_t k_end, bool tf32, Acc (&values)[Tr::loads]) const {
-    if (whole(k, k_end)) {
+  __device__ void load(int64_t k, int64_t k_end, T (&values)[Tr::loads]) const {
+    const T *source = first + k * stride_k;
+    if (!view.packed && whole(k, k_end)) {
 #pragma unroll
-      for (int r = 0; r < Tr::loads; ++r)
-        values[r] = adjust(static_cast<Acc>(widen(data[(outer + my_outer(r)) * stride_outer + (k + my_k(r)) * stride_k])), view.conj, tf32);
+      for (int r = 0; r < Tr::loads; ++r) values[r] = source[r * step];
       return;
     }
 #pragma unroll
     for (int r = 0; r < Tr::loads; ++r) {
-      const int64_t o = outer + my_outer(r), kk = k + my_k(r), row = outer_is_row ? o : kk, col = outer_is_row ? kk : o;
-      const bool there = o < outer_end && kk < k_end && exists(view.fill, row, col);
-      values[r] = there ? element(view, data, row, col, tf32) : zero<Acc>();
+      const int64_t o = outer + first_outer + r * step_outer, kk = k + first_k + r * step_k, row = outer_is_row ? o : kk, col = outer_is_row ? kk : o;
+      const bool there = o < outer_end && kk < k_end && exists(view.fill, row, col), one_here = view.unit && row == col;
+      T value{};
+      if (there && !one_here) value = view.packed ? data[view.offset(row, col)] : source[r * step];
+      if (there && one_here) value = narrow<T>(one<Acc>());
+      values[r] = value;
     }
   }
 
-  __device__ void put(Acc (&shared)[depth][Tr::tile + Tr::pad], const Acc (&values)[Tr::loads]) const {
+  __device__ void put(Acc (&shared)[depth][Tr::tile + Tr::pad], const T (&values)[Tr::loads], bool tf32) const {
 #pragma unroll
-    for (int r = 0; r < Tr::loads; ++r) shared[my_k(r)][my_outer(r)] = values[r];
+    for (int r = 0; r < Tr::loads; ++r)
+      shared[first_k + r * step_k][first_outer + r * step_outer] = adjust(static_cast<Acc>(widen(values[r])), view.conj, tf32);
   }
 };
 
@@ -98,16 +108,16 @@ __global__ void __launch_bounds__(threads, Tr::resident) simt(const __grid_const
     if (!range.empty()) {
       const Slice<Tr, true> a(p.a, matrix_of<T>(p.a, batch), i0, p.m);
       const Slice<Tr, false> b(p.b, matrix_of<T>(p.b, batch), j0, p.n);
-      Acc a_next[Tr::loads], b_next[Tr::loads];
-      a.load(range.begin, range.end, p.tf32, a_next);
-      b.load(range.begin, range.end, p.tf32, b_next);
+      T a_next[Tr::loads], b_next[Tr::loads];
+      a.load(range.begin, range.end, a_next);
+      b.load(range.begin, range.end, b_next);
       for (int64_t k = range.begin; k < range.end; k += depth) {
-        a.put(a_tile, a_next);
-        b.put(b_tile, b_next);
+        a.put(a_tile, a_next, p.tf32);
+        b.put(b_tile, b_next, p.tf32);
         __syncthreads();
         if (k + depth < range.end) {  // in flight while this slice is multiplied
-          a.load(k + depth, range.end, p.tf32, a_next);
-          b.load(k + depth, range.end, p.tf32, b_next);
+          a.load(k + depth, range.end, a_next);
+          b.load(k + depth, range.end, b_next);
         }
 #pragma unroll
         for (int kk = 0; kk < depth; ++kk) {
@@ -125,14 +135,13 @@ __global__ void __launch_bounds__(threads, Tr::resident) simt(const __grid_const
     T *target = static_cast<T *>(const_cast<void *>(p.c.data)) + batch * p.c.batch_stride;
 #pragma unroll
     for (int r = 0; r < own; ++r) {
+      const int64_t i = i0 + ty + r;
+      if (i >= p.m) continue;
+      T *row = target + p.c.offset(i, 0);  // for a packed C the position of an element that need not exist
 #pragma unroll
       for (int c = 0; c < own; ++c) {
-        const int64_t i = i0 + ty + r, j = j0 + tx + c;
-        if (i >= p.m || j >= p.n || !exists(p.c.fill, i, j)) continue;
-        const Range element_range = k_range(p.a.fill, p.b.fill, p.k, {i, i + 1}, {j, j + 1});
-        const bool met_masked = element_range.begin != range.begin || element_range.end != range.end;
-        if (met_masked && is_nan(sum[r][c])) sum[r][c] = exact_sum<T>(p, batch, i, j, element_range);
-        store(p, target + p.c.offset(i, j), sum[r][c], element_range.empty());
+        const int64_t j = j0 + tx + c;
+        if (j < p.n && exists(p.c.fill, i, j)) store<T>(p, row + j, settle<T>(p, batch, i, j, sum[r][c]));
       }
     }
   }

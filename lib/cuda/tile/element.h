@@ -73,6 +73,10 @@ __device__ __forceinline__ bool is_nan(float x) { return x != x; }
 __device__ __forceinline__ bool is_nan(double x) { return x != x; }
 template <class R> __device__ __forceinline__ bool is_nan(Complex<R> x) { return is_nan(x.re) || is_nan(x.im); }
 
+__device__ __forceinline__ bool is_zero(float x) { return x == 0; }
+__device__ __forceinline__ bool is_zero(double x) { return x == 0; }
+template <class R> __device__ __forceinline__ bool is_zero(Complex<R> x) { return x.re == 0 && x.im == 0; }
+
 // To TF32, ties to even; Inf and NaN stay as they are.
 __device__ __forceinline__ float round_tf32(float x) {
   const unsigned bits = __float_as_uint(x);
@@ -119,11 +123,28 @@ __device__ __forceinline__ AccumulatorOf<T> element(const View &x, const T *data
 // Element (i, j) of the product over its own k range and nothing else. Tiles multiply masked zeros, and zero times Inf is NaN: where a tile's
 // sum came out as NaN, this says what it is.
 template <class T>
-__device__ __noinline__ AccumulatorOf<T> exact_sum(const ProductArguments &p, int64_t batch, int64_t i, int64_t j, Range own) {
+__device__ __forceinline__ AccumulatorOf<T> exact_sum(const ProductArguments &p, int64_t batch, int64_t i, int64_t j, Range own) {
   const T *a = matrix_of<T>(p.a, batch), *b = matrix_of<T>(p.b, batch);
   auto sum = zero<AccumulatorOf<T>>();
   for (int64_t k = own.begin; k < own.end; ++k) multiply_add(sum, element(p.a, a, i, k, p.tf32), element(p.b, b, k, j, p.tf32));
   return sum;
+}
+
+// What a tile's sum for element (i, j) stands for, and whether the product is structurally zero there. Only a sum that is NaN or zero needs the look.
+template <class T>
+struct Settled { AccumulatorOf<T> sum; bool structural_zero; };
+
+template <class T>
+__device__ __noinline__ Settled<T> look_closer(const ProductArguments &p, int64_t batch, int64_t i, int64_t j, AccumulatorOf<T> sum) {
+  const Range own = k_range(p.a.fill, p.b.fill, p.k, {i, i + 1}, {j, j + 1});
+  if (is_nan(sum)) sum = exact_sum<T>(p, batch, i, j, own);
+  return {sum, own.empty()};
+}
+
+template <class T>
+__device__ __forceinline__ Settled<T> settle(const ProductArguments &p, int64_t batch, int64_t i, int64_t j, AccumulatorOf<T> sum) {
+  if (is_nan(sum) || is_zero(sum)) return look_closer<T>(p, batch, i, j, sum);
+  return {sum, false};
 }
 
 // A real factor scales the parts one by one, so that an Inf in one part does not become a NaN in the other.
@@ -147,12 +168,12 @@ __device__ __forceinline__ A plus(A x, A y) {
 
 // C(i, j) := alpha sum + beta C(i, j). Where the product is structurally zero, alpha has nothing to scale; beta 0 does not read C.
 template <class T>
-__device__ __forceinline__ void store(const ProductArguments &p, T *target, AccumulatorOf<T> sum, bool structural_zero) {
+__device__ __forceinline__ void store(const ProductArguments &p, T *target, const Settled<T> &product) {
   using A = AccumulatorOf<T>;
-  A value = structural_zero ? zero<A>() : times(p.alpha_re, p.alpha_im, sum);
+  A value = product.structural_zero ? zero<A>() : times(p.alpha_re, p.alpha_im, product.sum);
   if (p.beta_re != 0 || p.beta_im != 0) {
     const A old = times(p.beta_re, p.beta_im, static_cast<A>(widen(*target)));
-    value = structural_zero ? old : plus(value, old);
+    value = product.structural_zero ? old : plus(value, old);
   }
   *target = narrow<T>(value);
 }
