@@ -17,11 +17,12 @@ struct Arguments {
   std::string device_name = "cpu", algorithm_name = "auto", filter, json;
   uint64_t seed = 20240229;
   bool small = false, list = false;
+  size_t shard = 0, shards = 1;  // every shards-th case, from number shard
 };
 
 int usage(const std::string &problem) {
   std::cerr << "tritri_conformance: " << problem
-            << "\nusage: tritri_conformance [--device cpu|cuda] [--algorithm auto|kernel|cublas] [--filter TEXT] [--small] [--json FILE] [--seed N] [--list]\n";
+            << "\nusage: tritri_conformance [--device cpu|cuda] [--algorithm auto|kernel|cublas] [--filter TEXT] [--small] [--json FILE] [--seed N] [--shard K/N] [--list]\n";
   return 2;
 }
 
@@ -43,6 +44,7 @@ std::string read(int argc, char **argv, Arguments &arguments) {
       } else if (name == "--filter") arguments.filter = value;
       else if (name == "--json") arguments.json = value;
       else if (name == "--seed") arguments.seed = std::strtoull(value.c_str(), nullptr, 10);
+      else if (name == "--shard" && std::sscanf(value.c_str(), "%zu/%zu", &arguments.shard, &arguments.shards) == 2 && arguments.shard < arguments.shards) continue;
       else return name + " " + value + " is not understood";
     }
   }
@@ -115,7 +117,8 @@ int main(int argc, char **argv) {
     if (!ids.insert(entry.id).second) return usage("the table names " + entry.id + " twice");
   }
   const auto chosen = [&](const Case &entry) {
-    return (!arguments.small || entry.small) && (arguments.filter.empty() || entry.id.find(arguments.filter) != std::string::npos);
+    const size_t number = static_cast<size_t>(&entry - table.data());
+    return number % arguments.shards == arguments.shard && (!arguments.small || entry.small) && (arguments.filter.empty() || entry.id.find(arguments.filter) != std::string::npos);
   };
   if (arguments.list) {
     for (const Case &entry : table)
