@@ -7,7 +7,8 @@
 
 namespace tritri::api {
 
-void remember(const char *message) noexcept;
+// The message is the three texts in a row. Allocates nothing, since it may be about memory.
+void remember(const char *first, const char *second = "", const char *third = "") noexcept;
 
 template <class Body>
 tritri_status guard(const char *function, Body &&body) noexcept {
@@ -18,18 +19,10 @@ tritri_status guard(const char *function, Body &&body) noexcept {
     remember(error.what());
     return error.status();
   } catch (const std::bad_alloc &) {
-    try {
-      remember(text(function, ": memory: the host allocation must succeed, got std::bad_alloc").c_str());
-    } catch (...) {
-      remember("memory: a host allocation failed, and so did the one for its message");
-    }
+    remember(function, ": memory: the host allocation must succeed, got std::bad_alloc");
     return TRITRI_OUT_OF_MEMORY;
   } catch (const std::exception &error) {
-    try {
-      remember(text(function, ": internal: no exception may reach the boundary, got ", error.what()).c_str());
-    } catch (...) {
-      remember("internal: an exception reached the boundary, and there was no memory for its message");
-    }
+    remember(function, ": internal: no exception may reach the boundary, got ", error.what());
     return TRITRI_INTERNAL_ERROR;
   }
 }

@@ -8,7 +8,9 @@ thread_local char last_message[1024] = "";
 }  // namespace
 
 namespace tritri::api {
-void remember(const char *message) noexcept { std::snprintf(last_message, sizeof last_message, "%s", message); }
+void remember(const char *first, const char *second, const char *third) noexcept {
+  std::snprintf(last_message, sizeof last_message, "%s%s%s", first, second, third);
+}
 }  // namespace tritri::api
 
 extern "C" {

@@ -24,6 +24,7 @@ class Error : public std::exception {
 template <class... Parts>
 std::string text(const Parts &...parts) {
   std::ostringstream out;
+  out.exceptions(std::ios::badbit);  // or a failed allocation would cut the text without a word
   (out << ... << parts);
   return out.str();
 }

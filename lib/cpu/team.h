@@ -2,7 +2,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
-#include <system_error>
+#include <exception>
 #include <thread>
 #include <vector>
 
@@ -15,7 +15,7 @@ void run_team(int threads, const Body &body) {
   helpers.reserve(static_cast<size_t>(threads - 1));
   try {
     for (int index = 1; index < threads; ++index) helpers.emplace_back([&body, index] { body(index); });
-  } catch (const std::system_error &) {
+  } catch (const std::exception &) {  // no thread, or no memory for one
   }
   body(0);
   for (std::thread &helper : helpers) helper.join();
