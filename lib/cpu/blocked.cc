@@ -11,17 +11,19 @@
 namespace tritri::cpu {
 namespace {
 
-// A thread must save more than its start costs, about 50 us.
-constexpr double flops_per_thread = 8e6;
+// What a thread must have to do before it is worth starting: its start and end take about 20 us, far more on a busy machine.
+constexpr double seconds_per_thread = 1e-4;
 
-// About the flops of one matrix, from below: the plan's exact count takes O(m) and small products cannot wait for it.
-double rough_flops(const Problem &p) {
+// About how long one matrix takes one thread; the plan's exact count of flops takes O(m), and small products cannot wait for it.
+double rough_seconds(const Problem &p) {
+  const double multiply_adds = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) * (is_complex(p.dtype) ? 4 : 1);
   const bool triangles = p.a.fill != Fill::full || p.b.fill != Fill::full || p.c.fill != Fill::full;
-  return (is_complex(p.dtype) ? 8.0 : 2.0) * (triangles ? 1.0 / 3 : 1.0) * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
+  const bool wide = p.dtype == Dtype::f64 || p.dtype == Dtype::c128;
+  return multiply_adds * (triangles ? 1.0 / 3 : 1.0) / (wide ? 4e10 : 8e10);
 }
 
-int worthwhile_threads(double flops, int threads) {
-  return static_cast<int>(std::clamp(flops / flops_per_thread, 1.0, static_cast<double>(threads)));
+int worthwhile_threads(double seconds, int threads) {
+  return static_cast<int>(std::clamp(seconds / seconds_per_thread, 1.0, static_cast<double>(threads)));
 }
 
 template <class T>
@@ -36,7 +38,10 @@ class Product {
         pack_a_(p_.a, kernel_.mr, p_.compute == TRITRI_COMPUTE_TF32), pack_b_(transposed(p_.b), kernel_.nr, p_.compute == TRITRI_COMPUTE_TF32),
         tiles_(p_, kernel_, blocking_.kc) {
     bool chunks = false;
-    for (const Step &step : steps_) chunks = chunks || !step.last;
+    for (const Step &step : steps_) {
+      chunks = chunks || !step.last;
+      work_.push_back(work_of(step));
+    }
     const auto aligned = [](int64_t numbers) { return (numbers + 15) / 16 * 16; };
     const int64_t block = blocking_.block_m * blocking_.block_n * kernel_.planes, steps_of_k = blocking_.chunk * kernel_.planes;
     a_numbers_ = aligned(blocking_.block_m * steps_of_k);
@@ -59,8 +64,8 @@ class Product {
     run_team(threads, [&](int index) {
       const Scratch scratch = slice(workspace, index);
       for (size_t s = 0; s < steps_.size(); ++s) {
-        phases[2 * s].work(pack_tasks(steps_[s]), [&](int64_t task) { pack(steps_[s], task, a, b, scratch); });
-        phases[2 * s + 1].work(tile_tasks(steps_[s]), [&](int64_t task) { tile(steps_[s], task, c, scratch); });
+        phases[2 * s].work(work_[s].pack_a + work_[s].pack_b, [&](int64_t task) { pack(s, task, a, b, scratch); });
+        phases[2 * s + 1].work(work_[s].down * work_[s].across, [&](int64_t task) { tile(s, task, c, scratch); });
       }
     });
   }
@@ -68,15 +73,19 @@ class Product {
   // One matrix, by this thread.
   void alone(const T *a, const T *b, T *c, R *workspace) const {
     const Scratch scratch = slice(workspace, 0);
-    for (const Step &step : steps_) {
-      for (int64_t task = 0; task < pack_tasks(step); ++task) pack(step, task, a, b, scratch);
-      for (int64_t task = 0; task < tile_tasks(step); ++task) tile(step, task, c, scratch);
+    for (size_t s = 0; s < steps_.size(); ++s) {
+      for (int64_t task = 0; task < work_[s].pack_a + work_[s].pack_b; ++task) pack(s, task, a, b, scratch);
+      for (int64_t task = 0; task < work_[s].down * work_[s].across; ++task) tile(s, task, c, scratch);
     }
   }
 
  private:
   static constexpr int64_t group = 64;  // rows or columns packed by one task
   struct Scratch { R *a, *b, *totals, *sums; };
+  struct Work {
+    int64_t pack_a, pack_b;  // groups of panels
+    int64_t down, across;    // tiles
+  };
 
   Scratch slice(R *workspace, int index) const {
     R *b = workspace + a_numbers_, *totals = b + b_numbers_;
@@ -86,10 +95,11 @@ class Product {
   static int64_t count(Range range, int64_t size) { return (range.size() + size - 1) / size; }
   static int64_t group_of(int64_t width) { return std::max<int64_t>(group / width, 1) * width; }
 
-  int64_t pack_tasks(const Step &step) const {
-    return step.k.empty() ? 0 : count(step.rows, group_of(kernel_.mr)) + count(step.cols, group_of(kernel_.nr));
+  Work work_of(const Step &step) const {
+    const bool product = !step.k.empty();
+    return {product ? count(step.rows, group_of(kernel_.mr)) : 0, product ? count(step.cols, group_of(kernel_.nr)) : 0, count(step.rows, blocking_.tile_m),
+            count(step.cols, blocking_.tile_n)};
   }
-  int64_t tile_tasks(const Step &step) const { return count(step.rows, blocking_.tile_m) * count(step.cols, blocking_.tile_n); }
 
   // From panel number `panel` of a block on.
   Panels<R> panels(const Step &step, const R *data, int64_t panel, int64_t width) const {
@@ -97,10 +107,11 @@ class Product {
     return {data + panel * stride, numbers, stride, step.k.begin};
   }
 
-  void pack(const Step &step, int64_t task, const T *a, const T *b, const Scratch &scratch) const {
-    const int64_t a_tasks = count(step.rows, group_of(kernel_.mr));
-    if (task < a_tasks) pack_group(pack_a_, step, step.rows, kernel_.mr, task, a, scratch.a);
-    else pack_group(pack_b_, step, step.cols, kernel_.nr, task - a_tasks, b, scratch.b);
+  void pack(size_t s, int64_t task, const T *a, const T *b, const Scratch &scratch) const {
+    const Step &step = steps_[s];
+    const int64_t rest = task - work_[s].pack_a;
+    if (rest < 0) pack_group(pack_a_, step, step.rows, kernel_.mr, task, a, scratch.a);
+    else pack_group(pack_b_, step, step.cols, kernel_.nr, rest, b, scratch.b);
   }
 
   // Some neighbouring panels, a stretch of k at a time, so that lines across panels are read while their pages and cache lines are at hand.
@@ -117,8 +128,9 @@ class Product {
   }
 
   // Long sums first, so that the last tiles are short ones: rows from the bottom where A is lower, columns from the right where B is upper.
-  void tile(const Step &step, int64_t task, T *c, const Scratch &scratch) const {
-    const int64_t down = count(step.rows, blocking_.tile_m), across = count(step.cols, blocking_.tile_n);
+  void tile(size_t s, int64_t task, T *c, const Scratch &scratch) const {
+    const Step &step = steps_[s];
+    const int64_t down = work_[s].down, across = work_[s].across;
     const int64_t row = p_.a.fill == Fill::lower ? down - 1 - task / across : task / across;
     const int64_t col = p_.b.fill == Fill::upper ? across - 1 - task % across : task % across;
     const int64_t i = step.rows.begin + row * blocking_.tile_m, j = step.cols.begin + col * blocking_.tile_n;
@@ -143,6 +155,7 @@ class Product {
   const Kernel<W> &kernel_;
   Blocking blocking_;
   std::vector<Step> steps_;
+  std::vector<Work> work_;  // of each step
   Packer<T> pack_a_, pack_b_;
   TileMaker<T> tiles_;
   int64_t a_numbers_, b_numbers_, total_numbers_, sum_numbers_;
@@ -185,14 +198,14 @@ void run(const Problem &p, const BlockedSettings &settings, Workspace &workspace
     return;
   }
   const auto numbers = [&](int64_t count) { return static_cast<R *>(workspace.reserve(static_cast<size_t>(count) * sizeof(R))); };
-  const double flops = rough_flops(p);
-  const int threads = worthwhile_threads(flops, settings.threads);
+  const double seconds = rough_seconds(p);
+  const int threads = worthwhile_threads(seconds, settings.threads);
   if (p.batch > 1 && (threads == 1 || p.batch >= 4 * settings.threads)) {
     const Product<T> product(p, settings, 1);
     if (!product.several_blocks()) {
       // A thread takes whole matrices, some at a time.
-      const int team = static_cast<int>(std::min<int64_t>(worthwhile_threads(flops * static_cast<double>(p.batch), settings.threads), p.batch));
-      const int64_t handful = std::max<int64_t>(1, std::min<int64_t>(static_cast<int64_t>(flops_per_thread / 4 / flops), p.batch / (4 * team)));
+      const int team = static_cast<int>(std::min<int64_t>(worthwhile_threads(seconds * static_cast<double>(p.batch), settings.threads), p.batch));
+      const int64_t handful = std::max<int64_t>(1, std::min<int64_t>(static_cast<int64_t>(seconds_per_thread / 4 / seconds), p.batch / (4 * team)));
       R *const memory = numbers(team * product.numbers(1));
       Phase phase;
       run_team(team, [&](int index) {
@@ -237,7 +250,7 @@ Plan blocked_plan(const Problem &p, const BlockedSettings &settings) {
     return plan;
   }
   visit(p.dtype, [&](auto type) {
-    const int threads = worthwhile_threads(rough_flops(p), settings.threads);
+    const int threads = worthwhile_threads(rough_seconds(p), settings.threads);
     const Product<typename decltype(type)::type> product(p, settings, threads);
     plan.tile_m = product.blocking().tile_m;
     plan.tile_n = product.blocking().tile_n;

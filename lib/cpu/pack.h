@@ -41,66 +41,56 @@ class Packer {
   template <class Round>
   void copy(const T *data, int64_t p0, Range k, R *to, const Round &round) const {
     const int live = static_cast<int>(std::min<int64_t>(width_, view_.rows - p0));
+    const int64_t step = int64_t{planes} * width_;
     const Lines lines = view_.lines();
     int64_t base[max_panel];  // in rows, element (p0 + r, k) lies at base[r] + k
     if (view_.row_lines) {
       for (int r = 0; r < live; ++r) base[r] = lines.offset(p0 + r, 0);
     }
-    const auto put = [&](R *column, int r, const T &x) {
+    const auto column = [&](int64_t l) { return to + (l - k.begin) * step; };
+    const auto put = [&](R *at, const T &x) {
       const W value = round(conjugate_if(view_.conj, convert<W>(x)));
-      if constexpr (planes == 1) column[r] = value;
-      else column[r] = value.real(), column[width_ + r] = value.imag();
+      if constexpr (planes == 1) at[0] = value;
+      else at[0] = value.real(), at[width_] = value.imag();
     };
-    const auto values = [&](R *column, int64_t l, int from, int end) {
+    // Rows [from, end) of column l.
+    const auto values = [&](int64_t l, int from, int end) {
+      R *const target = column(l);
       if (view_.row_lines) {
-        for (int r = from; r < end; ++r) put(column, r, data[base[r] + l]);
+        for (int r = from; r < end; ++r) put(target + r, data[base[r] + l]);
       } else {
         const T *source = data + lines.offset(l, 0) + p0;
-        for (int r = from; r < end; ++r) put(column, r, source[r]);
+        for (int r = from; r < end; ++r) put(target + r, source[r]);
       }
-    };
-    const auto zeros = [&](R *column, int from, int end) {
-      for (int plane = 0; plane < planes; ++plane) std::fill(column + plane * width_ + from, column + plane * width_ + end, R(0));
     };
     const auto whole = [&](Range range) {
       int64_t l = range.begin;
       if (view_.row_lines) {
-        constexpr int steps = 4;  // along a line, while it is in cache
-        for (; l + steps <= range.end; l += steps) {
-          R *column = to + (l - k.begin) * planes * width_;
+        constexpr int run = 4;  // along a line, while it is in cache
+        for (; l + run <= range.end; l += run) {
           for (int r = 0; r < live; ++r) {
             const T *source = data + base[r] + l;
-            for (int step = 0; step < steps; ++step) put(column + step * planes * width_, r, source[step]);
-          }
-          if (live < width_) {
-            for (int step = 0; step < steps; ++step) zeros(column + step * planes * width_, live, width_);
+            for (int x = 0; x < run; ++x) put(column(l + x) + r, source[x]);
           }
         }
       }
-      for (; l < range.end; ++l) {
-        R *column = to + (l - k.begin) * planes * width_;
-        values(column, l, 0, live);
-        if (live < width_) zeros(column, live, width_);
-      }
+      for (; l < range.end; ++l) values(l, 0, live);
     };
+    if (live < width_) std::fill(to, column(k.end), R(0));
     if (view_.fill == Fill::full && !view_.unit) return whole(k);
     // Before and after the rows that the diagonal crosses nothing needs a mask; the caller's k holds no more than the panel does.
     const int64_t first = std::clamp(p0, k.begin, k.end), last = std::clamp(p0 + live, k.begin, k.end);
     whole({k.begin, first});
+    if (live == width_) std::fill(column(first), column(last), R(0));
     for (int64_t l = first; l < last; ++l) {
-      R *column = to + (l - k.begin) * planes * width_;
-      const int diagonal = static_cast<int>(l - p0);
-      const int from = view_.fill == Fill::lower ? diagonal : 0, end = view_.fill == Fill::upper ? diagonal + 1 : live;
-      zeros(column, 0, from);
+      const int diagonal = static_cast<int>(l - p0), from = view_.fill == Fill::lower ? diagonal : 0, end = view_.fill == Fill::upper ? diagonal + 1 : live;
       if (view_.unit) {
-        values(column, l, from, diagonal);
-        zeros(column, diagonal, diagonal + 1);
-        column[diagonal] = R(1);
-        values(column, l, diagonal + 1, end);
+        values(l, from, diagonal);
+        column(l)[diagonal] = R(1);
+        values(l, diagonal + 1, end);
       } else {
-        values(column, l, from, end);
+        values(l, from, end);
       }
-      zeros(column, end, width_);
     }
     whole({last, k.end});
   }

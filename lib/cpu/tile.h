@@ -58,11 +58,17 @@ class TileMaker {
     each(rows, cols, sums, [&](const Small<const R> &x) {
       T *line = c + p_.c.offset(x.rows.begin, 0);
       const R *sum = x.sums - x.cols.begin;
-      // Live columns only grow or only shrink from row to row, so the first and the last row speak for all.
-      const Range live = cut(live_columns(x.rows.begin), live_columns(x.rows.end - 1));
-      if (!p_.c.packed && block_is_whole(p_.c.fill, false, x.rows, x.cols) && live.begin <= x.cols.begin && live.end >= x.cols.end) {
-        for (int64_t row = x.rows.begin; row < x.rows.end; ++row, line += p_.c.ld, sum += kernel_.nr) combine(line, x.cols, sum);
-        return;
+      if (!p_.c.packed && block_is_whole(p_.c.fill, false, x.rows, x.cols)) {
+        if (k_range(p_.a.fill, p_.b.fill, p_.k, x.rows, x.cols).empty()) {
+          for (int64_t row = x.rows.begin; row < x.rows.end; ++row, line += p_.c.ld) zero(line, x.cols);
+          return;
+        }
+        // Live columns only grow or only shrink from row to row, so the first and the last row speak for all.
+        const Range live = cut(live_columns(x.rows.begin), live_columns(x.rows.end - 1));
+        if (live.begin <= x.cols.begin && live.end >= x.cols.end) {
+          for (int64_t row = x.rows.begin; row < x.rows.end; ++row, line += p_.c.ld, sum += kernel_.nr) combine(line, x.cols, sum);
+          return;
+        }
       }
       for (int64_t row = x.rows.begin; row < x.rows.end; ++row, sum += kernel_.nr) {
         line = c + p_.c.offset(row, 0);
