@@ -13,7 +13,7 @@ namespace Tritri
     /// <para>Errors: <see cref="ArgumentException"/> for what the caller got wrong, <see cref="TritriException"/> for everything else, each with one
     /// sentence; nothing has been written then.</para>
     /// <para>Memory: arrays and spans are pinned for the length of the call, not copied; on a CPU context products work on them where they lie. An
-    /// array that is longer than its layout needs is fine. Pass <c>memory.Span</c> for a <c>Memory&lt;T&gt;</c>.</para>
+    /// array that is longer than its layout needs is fine.</para>
     /// </remarks>
     /// <example><code>
     /// using (var context = new Context())
@@ -159,6 +159,13 @@ namespace Tritri
         public void Multiply<T>(MultiplyOptions options, Layout aLayout, T[] a, Layout bLayout, T[] b, Layout cLayout, T[] c) where T : struct
         {
             MultiplyHost("Context.Multiply", options, aLayout, new ReadOnlySpan<T>(a), bLayout, new ReadOnlySpan<T>(b), cLayout, new Span<T>(c));
+        }
+
+        /// <summary>As the same call on spans.</summary>
+        public void Multiply<T>(MultiplyOptions options, Layout aLayout, ReadOnlyMemory<T> a, Layout bLayout, ReadOnlyMemory<T> b, Layout cLayout, Memory<T> c)
+            where T : struct
+        {
+            MultiplyHost("Context.Multiply", options, aLayout, a.Span, bLayout, b.Span, cLayout, c.Span);
         }
 
         internal unsafe void MultiplyHost<T>(string function, MultiplyOptions options, Layout aLayout, ReadOnlySpan<T> a, Layout bLayout, ReadOnlySpan<T> b,

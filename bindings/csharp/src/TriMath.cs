@@ -20,13 +20,14 @@ namespace Tritri
         private static readonly Lazy<Context> Shared = new Lazy<Context>(() => new Context(), LazyThreadSafetyMode.PublicationOnly);
 
         /// <summary>alpha op(A) op(B) as a new array, cut to <paramref name="fill"/>: 0 outside.</summary>
-        public static T[,] Multiply<T>(T[,] a, Fill aFill, T[,] b, Fill bFill, MultiplyOptions options = null, Fill fill = Fill.Full) where T : struct
+        public static T[,] Multiply<T>(T[,] a, Fill aFill, T[,] b, Fill bFill, MultiplyOptions options = null, Fill fill = Fill.Full,
+            Diag aDiag = Diag.NonUnit, Diag bDiag = Diag.NonUnit) where T : struct
         {
             const string function = "TriMath.Multiply";
             using (var x = new Pinned<T>(function, "a", a))
             using (var y = new Pinned<T>(function, "b", b))
             {
-                Layout left = x.Layout(aFill), right = y.Layout(bFill);
+                Layout left = x.Layout(aFill).WithDiag(aDiag), right = y.Layout(bFill).WithDiag(bDiag);
                 bool ta = options != null && Transposes(options.OpA), tb = options != null && Transposes(options.OpB);
                 var c = new T[ta ? left.Cols : left.Rows, tb ? right.Rows : right.Cols];
                 using (var z = new Pinned<T>(function, "c", c))
@@ -76,6 +77,13 @@ namespace Tritri
         public static void Multiply<T>(MultiplyOptions options, Layout aLayout, T[] a, Layout bLayout, T[] b, Layout cLayout, T[] c) where T : struct
         {
             Multiply(options, aLayout, new ReadOnlySpan<T>(a), bLayout, new ReadOnlySpan<T>(b), cLayout, new Span<T>(c));
+        }
+
+        /// <summary>As the same call on spans.</summary>
+        public static void Multiply<T>(MultiplyOptions options, Layout aLayout, ReadOnlyMemory<T> a, Layout bLayout, ReadOnlyMemory<T> b, Layout cLayout, Memory<T> c)
+            where T : struct
+        {
+            Multiply(options, aLayout, a.Span, bLayout, b.Span, cLayout, c.Span);
         }
 
         /// <summary>The native library's version, such as "0.1.0".</summary>

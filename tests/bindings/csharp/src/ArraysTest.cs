@@ -101,11 +101,14 @@ namespace Tritri.Tests
         }
 
         [Test]
-        public void MemoryThroughItsSpan()
+        public void MemoryInsideAnArray()
         {
-            var c = new Memory<double>(new double[4]);
-            context.Multiply(null, A, new ReadOnlyMemory<double>(Upper).Span, B, new ReadOnlyMemory<double>(Lower).Span, C, c.Span);
-            CollectionAssert.AreEqual(Product, c.ToArray());
+            var c = new double[] { 777, N, N, N, N, 777 };
+            context.Multiply(null, A, new ReadOnlyMemory<double>(Upper), B, new ReadOnlyMemory<double>(Lower), C, new Memory<double>(c, 1, 4));
+            CollectionAssert.AreEqual(new double[] { 777, 14, 12, 15, 18, 777 }, c);
+            c[1] = N;
+            TriMath.Multiply(null, A, new ReadOnlyMemory<double>(Upper), B, new ReadOnlyMemory<double>(Lower), C, new Memory<double>(c, 1, 4));
+            CollectionAssert.AreEqual(new double[] { 777, 14, 12, 15, 18, 777 }, c);
         }
 
         [Test]
@@ -131,6 +134,7 @@ namespace Tritri.Tests
             double[,] lu = Square(4, 3, .5, 2), c = new double[2, 2];
             TriMath.Multiply(null, lu, Fill.Lower, lu, Fill.Upper, c, Fill.Full, Diag.Unit);
             CollectionAssert.AreEqual(new[] { 4, 3, 2, 3.5 }, Values.Flat(c));
+            CollectionAssert.AreEqual(new[] { 4, 3, 2, 3.5 }, Values.Flat(TriMath.Multiply(lu, Fill.Lower, lu, Fill.Upper, aDiag: Diag.Unit)));
             CollectionAssert.AreEqual(new[] { 4, 3, .5, 2 }, Values.Flat(lu));
             double[,] both = Square(4, N, 5, 6);
             TriMath.Multiply(null, both, Fill.Lower, both, Fill.Lower, both, Fill.Lower);
