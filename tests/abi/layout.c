@@ -1,0 +1,73 @@
+/* What a compiled program has baked in, on every 64-bit platform: sizes, offsets and numbers. A change here is a change of the ABI. */
+#include "tritri/tritri.h"
+
+#define SAME(x, y) _Static_assert((x) == (y), #x " is " #y " for ever")
+
+SAME(offsetof(tritri_matrix_desc, struct_size), 0);
+SAME(offsetof(tritri_matrix_desc, dtype), 8);
+SAME(offsetof(tritri_matrix_desc, fill), 12);
+SAME(offsetof(tritri_matrix_desc, diag), 16);
+SAME(offsetof(tritri_matrix_desc, order), 20);
+SAME(offsetof(tritri_matrix_desc, storage), 24);
+SAME(offsetof(tritri_matrix_desc, rows), 32);
+SAME(offsetof(tritri_matrix_desc, cols), 40);
+SAME(offsetof(tritri_matrix_desc, ld), 48);
+SAME(offsetof(tritri_matrix_desc, batch_count), 56);
+SAME(offsetof(tritri_matrix_desc, batch_stride), 64);
+SAME(offsetof(tritri_multiply_options, struct_size), 0);
+SAME(offsetof(tritri_multiply_options, op_a), 8);
+SAME(offsetof(tritri_multiply_options, op_b), 12);
+SAME(offsetof(tritri_multiply_options, alpha_re), 16);
+SAME(offsetof(tritri_multiply_options, alpha_im), 24);
+SAME(offsetof(tritri_multiply_options, beta_re), 32);
+SAME(offsetof(tritri_multiply_options, beta_im), 40);
+SAME(offsetof(tritri_multiply_options, compute), 48);
+SAME(offsetof(tritri_multiply_options, algorithm), 52);
+SAME(offsetof(tritri_context_options, struct_size), 0);
+SAME(offsetof(tritri_context_options, device), 8);
+SAME(offsetof(tritri_context_options, device_index), 12);
+SAME(offsetof(tritri_context_options, stream), 16);
+SAME(offsetof(tritri_context_options, threads), 24);
+SAME(offsetof(tritri_context_options, workspace_bytes), 32);
+SAME(offsetof(tritri_device_info, struct_size), 0);
+SAME(offsetof(tritri_device_info, kind), 8);
+SAME(offsetof(tritri_device_info, name), 16);
+SAME(offsetof(tritri_device_info, details), 144);
+SAME(offsetof(tritri_device_info, memory_total), 656);
+SAME(offsetof(tritri_device_info, blas_version), 692);
+
+SAME(TRITRI_OK, 0);
+SAME(TRITRI_INVALID_ARGUMENT, 1);
+SAME(TRITRI_OUT_OF_MEMORY, 2);
+SAME(TRITRI_NO_DEVICE, 3);
+SAME(TRITRI_NOT_SUPPORTED, 4);
+SAME(TRITRI_DEVICE_ERROR, 5);
+SAME(TRITRI_INTERNAL_ERROR, 6);
+SAME(TRITRI_FLOAT32, 0);
+SAME(TRITRI_FLOAT64, 1);
+SAME(TRITRI_COMPLEX64, 2);
+SAME(TRITRI_COMPLEX128, 3);
+SAME(TRITRI_FLOAT16, 4);
+SAME(TRITRI_BFLOAT16, 5);
+SAME(TRITRI_FILL_FULL, 0);
+SAME(TRITRI_FILL_LOWER, 1);
+SAME(TRITRI_FILL_UPPER, 2);
+SAME(TRITRI_DIAG_NON_UNIT, 0);
+SAME(TRITRI_DIAG_UNIT, 1);
+SAME(TRITRI_OP_NONE, 0);
+SAME(TRITRI_OP_TRANSPOSE, 1);
+SAME(TRITRI_OP_CONJ_TRANSPOSE, 2);
+SAME(TRITRI_OP_CONJ, 3);
+SAME(TRITRI_ORDER_ROW, 0);
+SAME(TRITRI_ORDER_COLUMN, 1);
+SAME(TRITRI_STORAGE_STRIDED, 0);
+SAME(TRITRI_STORAGE_PACKED, 1);
+SAME(TRITRI_COMPUTE_DEFAULT, 0);
+SAME(TRITRI_COMPUTE_PEDANTIC, 1);
+SAME(TRITRI_COMPUTE_TF32, 2);
+SAME(TRITRI_ALGORITHM_AUTO, 0);
+SAME(TRITRI_ALGORITHM_KERNEL, 1);
+SAME(TRITRI_ALGORITHM_CUBLAS, 2);
+SAME(TRITRI_DEVICE_AUTO, 0);
+SAME(TRITRI_DEVICE_CPU, 1);
+SAME(TRITRI_DEVICE_CUDA, 2);
