@@ -225,7 +225,7 @@ void launch(const Problem &p, const Plan &, void *workspace, const GpuTraits &tr
   else args.b_map = map_of<T>(args.b.data, p.k, p.n, p.batch, args.b.ld, args.b.batch_stride, T::stage_k, T::block_n, k_swizzle);
   if (args.zero_boxes) args.c_map = map_of<T>(args.c, p.n, p.m, p.batch, args.ldc, args.c_batch_stride, ZeroBoxes<T>::box_cols, kZeroRows, CU_TENSOR_MAP_SWIZZLE_NONE);
 
-  const Schedule schedule = make_schedule(args.tiling, workers, Model<T>::costs, args.zero_boxes);
+  const Schedule &schedule = recall_schedule(args.tiling, workers, Model<T>::costs, args.zero_boxes);
   std::copy(schedule.first.begin(), schedule.first.end(), args.first);
   const size_t items = schedule.items.size();
   if (items <= kNearItems) {

@@ -1,8 +1,10 @@
-// The Hopper skeleton: persistent blocks of three warpgroups. Warp 0 feeds a ring of stages by bulk tensor copies, warps 1 to 3 rework
-// stages in shared memory (masks, low parts) where the traits ask for it, two warpgroups multiply. Work comes from a static list; sums cut
+// The Hopper skeleton: persistent blocks of three warpgroups. Warp 0 feeds a ring of stages by bulk tensor copies, the next ones rework
+// stages in shared memory (masks, low parts) where the traits ask for it, warp 3 stores zeros, two warpgroups multiply. Work comes from a static list; sums cut
 // into pieces meet in workspace in fixed order. What differs between number formats is one traits struct (hopper_traits.cuh):
 //   Element, cluster, block_m, block_n, stage_k, stages, low_stages, accumulators, register budgets, a_bytes, b_bytes, output_bytes
+//   helpers (threads of warps 1, 2, ... that rework)
 //   feed()     starts the copies of one stage            rework()   the helper warps' share of one tile
+//   begin()    a warpgroup's first act                   scale      what sums come multiplied by
 //   sum()      a warpgroup's sums of one tile            place()    which element of the block an accumulator is
 //   store()    a whole, unmasked block of C              exact()    a stored input as float
 #pragma once
@@ -13,10 +15,11 @@
 
 namespace tritri::cuda::hopper {
 
-constexpr int kThreads = 384, kHelpers = 96;
+constexpr int kThreads = 384;
 constexpr int kMostWorkers = 160, kNearItems = 1024;
 constexpr int kZeroRows = 8, kZeroBytes = 4096;  // a box of zeros: this many rows of C, this many bytes
-constexpr int kHelperBarrier = 1, kConsumerBarrier = 2;  // named barriers; each consumer warpgroup has its own
+constexpr int kHelperBarrier = 1, kConsumerBarrier = 2, kOrderBarrier = 4;  // named barriers; each consumer warpgroup has its own of the last two
+constexpr int kZeroPause = 800;  // ns between boxes, so that they leave the memory to the inputs
 
 // One input as masks and the exact path see it.
 struct Side {
@@ -133,7 +136,7 @@ struct Pipe {
       barrier_init(empty(s), 8 * T::cluster);  // every consumer warp of the cluster
     }
     for (int s = 0; s < T::low_stages; ++s) {
-      barrier_init(low_full(s), 3);
+      barrier_init(low_full(s), T::helpers / 32);
       barrier_init(low_empty(s), 8);
     }
     publish_barriers();
@@ -163,7 +166,7 @@ struct Position {
   uint32_t raw_phases = 0;  // a bit per stage: only some stages come raw
 };
 
-// Tiles that are only zeros, dealt out block by block; one box a call, so that the stores hide under the stages of other tiles.
+// Tiles that are only zeros, dealt out block by block; one box a call, so that the stores hide under the sums of other tiles.
 template <class T>
 struct ZeroBoxes {
   static constexpr int box_cols = kZeroBytes / kZeroRows / static_cast<int>(sizeof(typename T::Element));
@@ -276,7 +279,10 @@ __device__ void finish(const Arguments &args, const Pipe<T> &pipe, const Work &w
   const Range rows{w.m0, w.m0 + T::block_m}, cols{w.n0, w.n0 + T::block_n};
   bool finite = true;
 #pragma unroll
-  for (int x = 0; x < T::accumulators; ++x) finite &= fabsf(sums[x]) < INFINITY;
+  for (int x = 0; x < T::accumulators; ++x) {
+    if (T::scale != 1.0f) sums[x] *= 1 / T::scale;
+    finite &= fabsf(sums[x]) < INFINITY;
+  }
   const bool simple = finite && args.whole_lines && args.beta == 0.0f && rows.end <= t.m && cols.end <= t.n && block_is_whole(t.c, false, rows, cols);
   if (__all_sync(~0u, simple)) {
     // Of all elements the one at this corner has the fewest k.
@@ -309,23 +315,30 @@ __global__ void __launch_bounds__(kThreads, 1) multiply(const __grid_constant__ 
 
   if (warp < 4) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(T::producer_registers));
+    // Zeros fall to a warp that has nothing else to do, or, one box a stage, to the thread that feeds.
+    constexpr bool zeros_apart = T::helpers <= 64;
+    const uint32_t zero_box = pipe.base + Pipe<T>::zeros;
+    ZeroBoxes<T> zeros;
     if (threadIdx.x == 0) {
       Ring<T::stages> stage;
-      ZeroBoxes<T> zeros;
       for (; item < end; ++item) {
         const Work w = work_of<T>(args, *item, rank);
         for (int s = 0; s < w.stages; ++s, stage.next()) {
-          const int k = w.k0 + s * T::stage_k;
           barrier_wait(pipe.empty(stage.slot), stage.phase ^ 1);
-          T::feed(args, pipe, w, stage.slot, k, rank);
-          zeros.store_one(args, pipe.base + Pipe<T>::zeros);
+          T::feed(args, pipe, w, stage.slot, w.k0 + s * T::stage_k, rank);
+          if constexpr (!zeros_apart) zeros.store_one(args, zero_box);
         }
       }
-      while (zeros.store_one(args, pipe.base + Pipe<T>::zeros)) {
+      if constexpr (!zeros_apart) {
+        while (zeros.store_one(args, zero_box)) {
+        }
+        copy_out_wait();
       }
+    } else if (zeros_apart && threadIdx.x == 96) {
+      while (zeros.store_one(args, zero_box)) __nanosleep(kZeroPause);
       copy_out_wait();
-    } else if (warp > 0) {
-      if constexpr (T::helped) {
+    } else if (warp > 0 && warp <= T::helpers / 32) {
+      if constexpr (T::helpers > 0) {
         Position<T> at;
         for (; item < end; ++item) T::rework(args, pipe, work_of<T>(args, *item, rank), at, static_cast<int>(threadIdx.x) - 32);
       }
@@ -334,6 +347,7 @@ __global__ void __launch_bounds__(kThreads, 1) multiply(const __grid_constant__ 
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(T::consumer_registers));
     const Place p{static_cast<int>(threadIdx.x & 127), lane, (warp >> 2) - 1, warp & 3};
     Position<T> at;
+    T::begin(p);
     for (; item < end; ++item) {
       const Work w = work_of<T>(args, *item, rank);
       float sums[T::accumulators];

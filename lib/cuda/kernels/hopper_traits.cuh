@@ -110,12 +110,12 @@ struct Float {
 // the tensor core makes of A by truncation, its low part is made by the helper warps. Tensor cores truncate their sums, so each stage
 // starts afresh and is added to the total in registers, rounded to nearest.
 struct Float32 : Float<128, 1, 32> {
-  static constexpr int stages = 5, low_stages = 3, producer_registers = 72, consumer_registers = 216;
-  static constexpr bool helped = true;
+  static constexpr int stages = 5, low_stages = 3, helpers = 96, producer_registers = 72, consumer_registers = 216;
   __device__ static float exact(float x) { return x; }
 
-  // Parts are exact enough for 2^-100 <= |x| and 0. Smaller values, wherever they are found, make NaN of the sums that they are part of;
-  // Inf, NaN and values that round to Inf do so by themselves. Every sum that is not finite is computed once more, exactly.
+  // Inf, NaN and what rounds to Inf make sums that are not finite, and every such sum is computed once more, exactly. Low parts of tiny
+  // values would be lost: B is scaled up until none is (what overflows is recomputed like Inf), an A below 2^-100 becomes NaN on purpose.
+  static constexpr float scale = 0x1p24f;
   static constexpr uint32_t kDropped = 0x1fff, kHalf = 0x1000, kNan = 0x7fc00000;
   static constexpr uint32_t kLeast = 2u * ((127 - 100) << 23) - 1;
   // Twice the bits less 1: the sign falls out, and 0 comes to lie above all else.
@@ -141,17 +141,17 @@ struct Float32 : Float<128, 1, 32> {
       barrier_wait(pipe.full(at.stage.slot), at.stage.phase);
       if (!w.a_mask.meets(k, stage_k)) {
 #pragma unroll
-        for (int from = 0; from < vectors; from += flight * kHelpers) {
+        for (int from = 0; from < vectors; from += flight * helpers) {
           float4 v[flight];
 #pragma unroll
           for (int x = 0; x < flight; ++x)
-            if (from + x * kHelpers + t < vectors) v[x] = load4(raw + (from + x * kHelpers + t) * 16);
+            if (from + x * helpers + t < vectors) v[x] = load4(raw + (from + x * helpers + t) * 16);
 #pragma unroll
           for (int x = 0; x < flight; ++x)
-            if (from + x * kHelpers + t < vectors) store4(low + (from + x * kHelpers + t) * 16, a_low(v[x]));
+            if (from + x * helpers + t < vectors) store4(low + (from + x * helpers + t) * 16, a_low(v[x]));
         }
       } else {
-        for (int x = t; x < vectors; x += kHelpers) {
+        for (int x = t; x < vectors; x += helpers) {
           const int row = w.m0 + (x >> 3), first = k + 4 * ((x & 7) ^ (x >> 3 & 7));
           float4 v = load4(raw + x * 16);
           v.x = masked(v.x, args.a.mask, args.a.unit, row, first, first < depth);
@@ -168,6 +168,14 @@ struct Float32 : Float<128, 1, 32> {
     }
   }
 
+  // The tensor cores serve both warpgroups by turns when both ask, and then both add up at the same time and leave them idle. So the
+  // warpgroups take turns by whole stages: one adds up and reads B while the other multiplies.
+  __device__ static void wait_turn(const Place &p) { named_barrier(kOrderBarrier + p.group, 256); }
+  __device__ static void pass_turn(const Place &p) { named_barrier_arrive(kOrderBarrier + (p.group ^ 1), 256); }
+  __device__ static void begin(const Place &p) {
+    if (p.group == 1) pass_turn(p);
+  }
+
   template <class Pipe>
   __device__ static void sum(const Arguments &args, const Pipe &pipe, const Work &w, Position<Float32> &at, const Place &p, float (&total)[accumulators]) {
 #pragma unroll
@@ -176,6 +184,8 @@ struct Float32 : Float<128, 1, 32> {
     const Span useful = useful_stages(flipped(args.b.fill), n, n + 64, w.k0, w.stages, stage_k);
     const int first = __shfl_sync(~0u, useful.begin, 0), last = __shfl_sync(~0u, useful.end, 0), stages = __shfl_sync(~0u, w.stages, 0);
     const auto pass = [&] {
+      wait_turn(p);
+      pass_turn(p);
       barrier_wait(pipe.low_full(at.low.slot), at.low.phase);
       pipe.release(at.stage.slot, p.lane);
       pipe.release_low(at.low.slot, p.lane);
@@ -184,7 +194,6 @@ struct Float32 : Float<128, 1, 32> {
     };
     int s = 0;
     for (; s < first; ++s) pass();
-    uint32_t least = ~0u;
     Fragment b;
     if (s < last) {
       barrier_wait(pipe.low_full(at.low.slot), at.low.phase);
@@ -197,15 +206,15 @@ struct Float32 : Float<128, 1, 32> {
       for (int x = 0; x < steps; ++x)
 #pragma unroll
         for (int y = 0; y < 4; ++y) {
-          const float v = b.f[x][y];
+          const float v = b.f[x][y] * scale;
           high[x][y] = (__float_as_uint(v) + kHalf) & ~kDropped;
-          // The tensor core truncates; half a unit in the last place goes on top, by a product, since that keeps NaN.
+          // The tensor core truncates; about half a unit in the last place goes on top, by a product, since that keeps NaN.
           low[x][y] = __float_as_uint((v - __uint_as_float(high[x][y])) * (1 + 0x1.8p-12f));
-          least = min(least, magnitude(v));
           asm volatile("" : "+r"(high[x][y]), "+r"(low[x][y]));
         }
       const uint64_t a_high = a_descriptor(pipe.a(stage)), a_low = a_descriptor(pipe.a_low(low_stage));
       float part[accumulators];
+      wait_turn(p);
       wgmma_fence();
       mma_tf32<false>(part, low[0], a_high);
       mma_tf32<true>(part, high[0], a_low);
@@ -217,6 +226,7 @@ struct Float32 : Float<128, 1, 32> {
 #pragma unroll
       for (int x = 0; x < steps; ++x) mma_tf32<true>(part, high[x], a_high + 2 * x);
       wgmma_commit();
+      pass_turn(p);
       at.stage.next();
       at.low.next();
       if (s + 1 < last) {
@@ -231,20 +241,14 @@ struct Float32 : Float<128, 1, 32> {
       for (int x = 0; x < accumulators; ++x) total[x] += part[x];
     }
     for (; s < stages; ++s) pass();
-    // The four lanes of a group have the same two columns.
-    least = min(least, __shfl_xor_sync(~0u, least, 1));
-    least = min(least, __shfl_xor_sync(~0u, least, 2));
-    if (least < kLeast) {
-#pragma unroll
-      for (int x = 0; x < accumulators; ++x) total[x] = __uint_as_float(kNan);
-    }
   }
 };
 
 // One TF32 product, both inputs rounded to nearest: A by the pre-pass (which masks it too), B on its way into registers.
 struct Tf32 : Float<256, 2, 16> {
-  static constexpr int stages = 9, low_stages = 0, producer_registers = 40, consumer_registers = 232;
-  static constexpr bool helped = false;
+  static constexpr int stages = 9, low_stages = 0, helpers = 0, producer_registers = 40, consumer_registers = 232;
+  static constexpr float scale = 1;
+  __device__ static void begin(const Place &) {}
   // Half a unit in the last place on top; the tensor core truncates.
   __device__ static __forceinline__ uint32_t raised(float x) { return fabsf(x) < INFINITY ? __float_as_uint(x) + 0x1000 : __float_as_uint(x); }
   __device__ static float exact(float x) { return fabsf(x) < INFINITY ? __uint_as_float(raised(x) & ~0x1fffu) : x; }
@@ -308,7 +312,9 @@ struct Half {
   static constexpr int block_m = 128, block_n = 256, cluster = 2, tile_m = 256, tile_n = 256, stage_k = 64;
   static constexpr int stages = 4, low_stages = 0, accumulators = 128, producer_registers = 56, consumer_registers = 224;
   static constexpr int a_bytes = block_m * 128, b_bytes = block_n * 128, output_bytes = 8 * 2048;
-  static constexpr bool helped = true;
+  static constexpr int helpers = 64;
+  static constexpr float scale = 1;
+  __device__ static void begin(const Place &) {}
   static constexpr uint16_t one = Bfloat ? 0x3f80 : 0x3c00;
   static_assert(stage_k * sizeof(Element) == 128, "a row of a tile is one 128-byte swizzle line");
 
@@ -363,7 +369,7 @@ struct Half {
   }
   // A block of 64 x 64 on the diagonal. Blocks beyond it are never multiplied.
   __device__ static void mask_block(uint32_t block, Fill fill, bool unit, int row0, int col0, int depth, int t) {
-    for (int x = t; x < 512; x += kHelpers) {
+    for (int x = t; x < 512; x += helpers) {
       const int row = x >> 3, vector = (x & 7) ^ (row & 7);
       mask_vector(block + x * 16, fill, unit, row0 + row, col0 + 8 * vector, depth);
     }
@@ -381,7 +387,7 @@ struct Half {
       if (w.b_mask.meets(k, stage_k) && b_block >= 0 && b_block < 4)
         mask_block(pipe.b(slot) + block(args, b_block) * 8192, args.b.mask, args.b.unit, k, k, depth, t);
       fence_async();
-      named_barrier(kHelperBarrier, kHelpers);
+      named_barrier(kHelperBarrier, helpers);
       if (t == 0) barrier_arrive(pipe.full(slot));
     }
   }

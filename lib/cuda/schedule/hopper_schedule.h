@@ -27,6 +27,9 @@ struct Tiling {
     return c == Fill::full || (c == Fill::lower ? rows(i).end - 1 >= cols(j).begin : rows(i).begin <= cols(j).end - 1);
   }
   TRITRI_HD constexpr bool c_holds_all(int64_t i, int64_t j) const { return block_is_whole(c, false, rows(i), cols(j)); }
+  bool operator==(const Tiling &o) const {
+    return a == o.a && b == o.b && c == o.c && m == o.m && n == o.n && k == o.k && batch == o.batch && tile_m == o.tile_m && tile_n == o.tile_n && stage_k == o.stage_k;
+  }
   // Structurally zero and wholly C's: nothing to compute, only zeros to store.
   TRITRI_HD constexpr bool only_zeros(int64_t i, int64_t j) const { return c_holds_all(i, j) && k_range(a, b, k, rows(i), cols(j)).empty(); }
 };
@@ -68,5 +71,9 @@ constexpr int most_slots(int workers) { return 2 * workers; }
 // `zeros_elsewhere`: tiles that are only zeros are left out. Tiles near each other in C stay near in time when there are many, so that
 // they share rows of A and columns of B in the L2 cache.
 Schedule make_schedule(const Tiling &tiling, int workers, const Costs &costs, bool zeros_elsewhere);
+
+// The same from this thread's last few: the GPU waits while the list is made, 20 us and more where there are hundreds of tiles, and
+// programs multiply the same shapes again and again. Valid until this thread's next call.
+const Schedule &recall_schedule(const Tiling &tiling, int workers, const Costs &costs, bool zeros_elsewhere);
 
 }  // namespace tritri::cuda
