@@ -10,7 +10,7 @@ import tritri
 
 
 def main():
-    n = 300
+    n = 150
     matrix = np.random.default_rng(11).standard_normal((n, n))
     schur, basis = scipy.linalg.schur(matrix, output="complex")
     square = tritri.multiply(schur, schur, a_fill="upper", b_fill="upper")

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import pathlib
 import time
 
 import click
@@ -114,12 +115,18 @@ def show(lines, title: str) -> None:
     Console().print(table)
 
 
-def draw(lines, title: str, path: str) -> None:
+def check_plot(path: str) -> None:
+    """Before any work: whether `draw` could draw there."""
+    if pathlib.Path(path).suffix != ".png" or not pathlib.Path(path).parent.is_dir():
+        raise click.ClickException(f"--plot: must be a .png in a folder that exists, got {path}")
     try:
         import matplotlib
     except ImportError:
         raise click.ClickException("--plot: needs matplotlib, which is not installed: pip install matplotlib") from None
     matplotlib.use("Agg")
+
+
+def draw(lines, title: str, path: str) -> None:
     from matplotlib import pyplot
     figure, axes = pyplot.subplots(figsize=(6, 4), layout="constrained")
     sizes = [line["n"] for line in lines]
@@ -148,10 +155,13 @@ def bench(sizes, dtype, a_fill, b_fill, out_fill, compute, algorithm, device, th
     """Times products of random triangular matrices beside NumPy's tril(a @ b), or PyTorch's on a GPU."""
     from rich.console import Console
     from rich.progress import Progress
+    if plot:
+        check_plot(plot)
+    console = Console(stderr=True)
     fills, lines = (a_fill, b_fill, out_fill), []
     with tritri.Context(device, threads=threads) as context:
         title = f"{a_fill} x {b_fill} to {out_fill}, {dtype}, {context.device} ({context.device_info['name']})"
-        with Progress(console=Console(stderr=True), transient=True) as progress:
+        with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
             task = progress.add_task("timing", total=len(sizes))
             for n in sizes:
                 progress.update(task, description=f"n = {n}")
