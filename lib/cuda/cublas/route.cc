@@ -17,10 +17,16 @@ int64_t round_up(int64_t x, int64_t unit) { return (x + unit - 1) / unit * unit;
 
 Dtype accumulator(Dtype dtype) { return dtype == Dtype::f16 || dtype == Dtype::bf16 ? Dtype::f32 : dtype; }
 
+// cuBLAS 13.1 crashes in products where a dimension is 1 (1 x 1 x 1 in complex64, for one): those never reach it.
+bool is_thin(int64_t m, int64_t n, int64_t k) { return m < 2 || n < 2 || k < 2; }
+
 // cuBLAS can read the operand where it lies. A conjugate without transposition is not among its operations (in its column-major eyes our rows
-// are columns, so lines along rows mean "no transposition").
+// are columns, so lines along rows mean "no transposition"). Of 16-bit elements its kernels read several at once, beyond the end of a line too, so
+// those must come in whole vectors.
 bool readable(const Problem &p, const View &x) {
-  const int64_t element = element_bytes(p.dtype);
+  const int64_t element = element_bytes(p.dtype), vector = 16 / element, length = x.lines().length;
+  const bool whole_vectors = reinterpret_cast<uintptr_t>(x.data) % 16 == 0 && x.ld % vector == 0 && x.batch_stride % vector == 0 && length % vector == 0;
+  if (element == 2 && !whole_vectors) return false;
   return x.fill == Fill::full && !x.unit && !x.packed && !(x.conj && x.row_lines) && p.compute != TRITRI_COMPUTE_TF32 &&
          reinterpret_cast<uintptr_t>(x.data) % static_cast<uintptr_t>(element) == 0;
 }
@@ -30,7 +36,7 @@ bool writable(const Problem &p) {
 }
 
 bool fits_trmm(const Problem &p) {
-  if (!writable(p) || p.beta != std::complex<double>(0, 0) || p.compute == TRITRI_COMPUTE_TF32 || p.batch > 16) return false;
+  if (is_thin(p.m, p.n, p.k) || !writable(p) || p.beta != std::complex<double>(0, 0) || p.compute == TRITRI_COMPUTE_TF32 || p.batch > 16) return false;
   if (p.dtype == Dtype::f16 || p.dtype == Dtype::bf16) return false;
   const bool a_full = p.a.fill == Fill::full && !p.a.unit;
   const View &triangle = a_full ? p.b : p.a, &full = a_full ? p.a : p.b;
@@ -43,13 +49,13 @@ bool fits_trmm(const Problem &p) {
 double rate(const Problem &p, const GpuTraits &traits) {
   const bool fast_double = traits.compute_minor == 0 && traits.compute_major >= 6;
   switch (p.dtype) {
-    case Dtype::f64: return fast_double ? 0.95 : 0.016;
-    case Dtype::c64: return 0.2;
-    case Dtype::c128: return fast_double ? 0.23 : 0.004;
-    case Dtype::f16: case Dtype::bf16: return 11;
+    case Dtype::f64: return fast_double ? 0.85 : 0.016;
+    case Dtype::c64: return 0.19;
+    case Dtype::c128: return fast_double ? 0.26 : 0.004;
+    case Dtype::f16: case Dtype::bf16: return 6;
     case Dtype::f32: break;
   }
-  return p.compute == TRITRI_COMPUTE_TF32 ? 5.5 : 0.8;
+  return p.compute == TRITRI_COMPUTE_TF32 ? 3.5 : 0.6;
 }
 
 // One GEMM in waves of 128 x 128 tiles; where it adds to sums that are in memory, it reads and writes those.
@@ -261,12 +267,16 @@ struct Run {
       };
       clear();
       each_gemm(p, plan, [&](Range panel, const Block &block) {
+        char *target = sums + ((block.rows.begin - strip_begin) * plan.sum_ld + block.cols.begin) * sum_element;
+        if (is_thin(block.rows.size(), block.cols.size(), panel.size())) {
+          add_thin(p, group, block.rows, block.cols, panel, target, plan.sum_ld, sum_stride, stream);
+          return;
+        }
         Operand a{a_panel, plan.a_ld, a_stride, true, false}, b{b_panel, plan.b_ld, b_stride, true, false};
         if (plan.pack_a) pack_panel(p, p.a, group, block.rows, panel, a_panel, plan.a_ld, a_stride, stream);
         else a = in_place(p.a, group.begin, block.rows.begin, panel.begin);
         if (plan.pack_b) pack_panel(p, p.b, group, panel, block.cols, b_panel, plan.b_ld, b_stride, stream);
         else b = in_place(p.b, group.begin, panel.begin, block.cols.begin);
-        char *target = sums + ((block.rows.begin - strip_begin) * plan.sum_ld + block.cols.begin) * sum_element;
         gemm(block.rows.size(), block.cols.size(), panel.size(), 1, a, b, 1, target, sum_type, plan.sum_ld, sum_stride, group.size());
       }, [&](Range strip) {
         finish_rows(p, group, strip, sums, plan.sum_ld, sum_stride, stream);
@@ -291,7 +301,7 @@ const char *name(CublasForm form) {
 CublasPlan plan_cublas(const Problem &p, const GpuTraits &traits, size_t limit) {
   // What NVIDIA recommends for cuBLAS on the architecture; with little room a smaller part, as on older ones.
   const size_t blas_bytes = traits.at_least(9, 0) && limit >= (size_t{96} << 20) ? size_t{32} << 20 : size_t{4} << 20;
-  if (writable(p) && readable(p, p.a) && readable(p, p.b)) {
+  if (!is_thin(p.m, p.n, p.k) && writable(p) && readable(p, p.a) && readable(p, p.b)) {
     CublasPlan plan;
     plan.form = CublasForm::gemm;
     plan.strip = p.m;

@@ -33,6 +33,19 @@ __global__ void __launch_bounds__(threads) pack_kernel(View x, bool tf32, Range 
   }
 }
 
+template <class T>
+__global__ void __launch_bounds__(threads) thin_kernel(const __grid_constant__ ProductArguments p, Range batches, Range rows, Range cols, Range panel, AccumulatorOf<T> *sums,
+                                                       int64_t ld, int64_t stride) {
+  const int64_t per_matrix = rows.size() * cols.size(), step = static_cast<int64_t>(gridDim.x) * threads;
+  for (int64_t index = blockIdx.x * static_cast<int64_t>(threads) + threadIdx.x; index < batches.size() * per_matrix; index += step) {
+    const int64_t in_group = index / per_matrix, row = index % per_matrix / cols.size(), col = index % cols.size(), i = rows.begin + row, j = cols.begin + col;
+    const Range own = k_range(p.a.fill, p.b.fill, p.k, {i, i + 1}, {j, j + 1});
+    const Range here{own.begin > panel.begin ? own.begin : panel.begin, own.end < panel.end ? own.end : panel.end};
+    AccumulatorOf<T> &sum = sums[in_group * stride + row * ld + col];
+    sum = plus(sum, exact_sum<T>(p, batches.begin + in_group, i, j, here));
+  }
+}
+
 // Pieces of `threads` columns of one row each: the index arithmetic is a block's, not an element's.
 template <class T>
 __global__ void __launch_bounds__(threads) finish_kernel(const __grid_constant__ ProductArguments p, Range batches, Range rows, const AccumulatorOf<T> *sums, int64_t ld,
@@ -70,6 +83,7 @@ void load_panels() {
       using T = typename decltype(tag)::type;
       cudaFuncAttributes attributes;
       TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, pack_kernel<T>));
+      TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, thin_kernel<T>));
       TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, finish_kernel<T>));
       TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, repair_kernel<T>));
     });
@@ -81,6 +95,15 @@ void pack_panel(const Problem &p, const View &x, Range batch, Range rows, Range 
   visit_element(p.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     pack_kernel<T><<<blocks_for(blocks), threads, 0, stream>>>(x, p.compute == TRITRI_COMPUTE_TF32, batch, rows, cols, static_cast<T *>(panel), ld, stride);
+  });
+  TRITRI_CUDA_CHECK(cudaGetLastError());
+}
+
+void add_thin(const Problem &p, Range batch, Range rows, Range cols, Range panel, void *sums, int64_t ld, int64_t stride, cudaStream_t stream) {
+  const double elements = static_cast<double>(batch.size()) * static_cast<double>(rows.size()) * static_cast<double>(cols.size());
+  visit_element(p.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    thin_kernel<T><<<blocks_for(elements / threads + 1), threads, 0, stream>>>(ProductArguments(p), batch, rows, cols, panel, static_cast<AccumulatorOf<T> *>(sums), ld, stride);
   });
   TRITRI_CUDA_CHECK(cudaGetLastError());
 }

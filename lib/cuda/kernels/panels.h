@@ -12,6 +12,10 @@ void load_panels();
 // unit diagonal, conjugated, rounded to TF32 if the problem says so. Nothing outside the fill is read.
 void pack_panel(const Problem &problem, const View &x, Range batch, Range rows, Range cols, void *panel, int64_t ld, int64_t stride, cudaStream_t stream);
 
+// Adds what the k of `panel` contribute to these rows and columns of `sums`, which begin with element (rows.begin, cols.begin), without cuBLAS: for blocks
+// that are one element thin.
+void add_thin(const Problem &problem, Range batch, Range rows, Range cols, Range panel, void *sums, int64_t ld, int64_t stride, cudaStream_t stream);
+
 // C := alpha sums + beta C for these rows and every column that C holds. `sums` are in the accumulator's type (float32 for 16-bit types), row by row,
 // and a NaN among them is computed again over its own k range, since the sums met explicit zeros.
 void finish_rows(const Problem &problem, Range batch, Range rows, const void *sums, int64_t ld, int64_t stride, cudaStream_t stream);

@@ -164,12 +164,12 @@ bool can(const Problem &, const GpuTraits &) { return true; }
 double rate(Dtype dtype, const GpuTraits &traits) {
   const bool fast_double = traits.compute_minor == 0 && traits.compute_major >= 6;  // the data-centre chips
   switch (dtype) {
-    case Dtype::f64: return fast_double ? 0.35 : 0.015;
-    case Dtype::c64: return 0.14;
-    case Dtype::c128: return fast_double ? 0.08 : 0.004;
+    case Dtype::f64: return fast_double ? 0.16 : 0.014;
+    case Dtype::c64: return 0.12;
+    case Dtype::c128: return fast_double ? 0.043 : 0.004;
     case Dtype::f32: case Dtype::f16: case Dtype::bf16: break;
   }
-  return 0.55;
+  return 0.33;
 }
 
 Plan plan(const Problem &p, const GpuTraits &traits) {
@@ -178,8 +178,8 @@ Plan plan(const Problem &p, const GpuTraits &traits) {
   plan.tile_m = plan.tile_n = tile;
   plan.tile_k = depth;
   const double pairs = tiled_pairs(p, tile, tile) * static_cast<double>(p.batch);
-  // Few tiles: the longest one alone sets the time, at the rate of one multiprocessor.
-  const double longest = static_cast<double>(tile) * static_cast<double>(tile) * static_cast<double>(p.k) * traits.multiprocessors / 2;
+  // Few tiles: the longest one sets the time, and alone it does not keep its multiprocessor busy.
+  const double longest = 1.5 * static_cast<double>(tile) * static_cast<double>(tile) * static_cast<double>(p.k) * traits.multiprocessors;
   plan.seconds = 5e-6 + (pairs > longest ? pairs : longest) / (rate(p.dtype, traits) * traits.fma32_per_second);
   return plan;
 }

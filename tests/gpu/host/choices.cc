@@ -73,6 +73,11 @@ void cublas_forms() {
   expect(form(p) == CublasForm::gemm, "a conjugate transpose is one of cuBLAS's operations");
   p.a.data = reinterpret_cast<void *>(uintptr_t{4100});
   expect(form(p) == CublasForm::blocked, "cuBLAS wants complex numbers aligned to their size");
+  p = square(4096, Fill::full, Fill::full, Fill::full, Dtype::f16);
+  expect(form(p) == CublasForm::gemm, "whole vectors of 16-bit elements are read where they lie");
+  p.b.ld = 4097;
+  expect(form(p) == CublasForm::blocked, "cuBLAS reads 16-bit elements in vectors, beyond the end of a line too");
+  expect(form(square(1, Fill::full, Fill::full, Fill::full, Dtype::c64)) == CublasForm::blocked, "a dimension of 1 never reaches cuBLAS");
 }
 
 void workspace_limits() {
