@@ -185,7 +185,7 @@ typedef struct tritri_device_info {
   int32_t multiprocessors;              /* SMs, or hardware threads that this process may use */
   int32_t driver_version;               /* as CUDA counts: 13000 is 13.0; 0 for the CPU */
   int32_t runtime_version;              /* of the CUDA runtime inside this library; 0 for the CPU */
-  int32_t blas_version;                 /* cuBLAS as CUDA counts, 0: not found; OpenBLAS major * 10000 + minor * 100 + patch on the CPU */
+  int32_t blas_version;                 /* cuBLAS as CUDA counts, 0: not found; 0 for the CPU, which needs none */
 } tritri_device_info;
 
 #define TRITRI_DEVICE_INFO_INIT { sizeof(tritri_device_info), 0, 0, {0}, {0}, 0, 0, 0, 0, 0, 0, 0, 0 }

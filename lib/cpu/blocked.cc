@@ -200,12 +200,12 @@ void run(const Problem &p, const BlockedSettings &settings, Workspace &workspace
   const auto numbers = [&](int64_t count) { return static_cast<R *>(workspace.reserve(static_cast<size_t>(count) * sizeof(R))); };
   const double seconds = rough_seconds(p);
   const int threads = worthwhile_threads(seconds, settings.threads);
-  if (p.batch > 1 && (threads == 1 || p.batch >= 4 * settings.threads)) {
+  if (p.batch > 1 && (threads == 1 || p.batch >= int64_t{4} * settings.threads)) {
     const Product<T> product(p, settings, 1);
     if (!product.several_blocks()) {
       // A thread takes whole matrices, some at a time.
       const int team = static_cast<int>(std::min<int64_t>(worthwhile_threads(seconds * static_cast<double>(p.batch), settings.threads), p.batch));
-      const int64_t handful = std::max<int64_t>(1, std::min<int64_t>(static_cast<int64_t>(seconds_per_thread / 4 / seconds), p.batch / (4 * team)));
+      const int64_t handful = std::max<int64_t>(1, std::min<int64_t>(static_cast<int64_t>(seconds_per_thread / 4 / seconds), p.batch / (int64_t{4} * team)));
       R *const memory = numbers(team * product.numbers(1));
       Phase phase;
       run_team(team, [&](int index) {

@@ -19,9 +19,9 @@ int64_t even_block(int64_t size, int64_t limit, int64_t unit) {
 }  // namespace
 
 Blocking choose_blocking(const Problem &p, const KernelShape &kernel, int64_t pack_bytes, int threads) {
-  constexpr int64_t panel_bytes = 32 << 10, longest_chunk = 8192, tile_edge = 192, tile_bytes = 320 << 10;
+  constexpr int64_t panel_bytes = 32 << 10, longest_kc = 256, longest_chunk = 8192, tile_edge = 192, tile_bytes = 320 << 10;
   Blocking b;
-  b.kc = std::max<int64_t>(panel_bytes / (kernel.nr * kernel.bytes) / 64 * 64, 64);
+  b.kc = std::clamp<int64_t>(panel_bytes / (kernel.nr * kernel.bytes) / 64 * 64, 64, longest_kc);
   b.chunk = round_up(std::min({p.k, longest_chunk, std::max(pack_bytes / (kernel.bytes * tile_edge), b.kc)}), b.kc);
   const int64_t limit = pack_bytes / (b.chunk * kernel.bytes);
   b.block_m = even_block(p.m, limit, kernel.mr);

@@ -14,7 +14,6 @@
 #include "core/error.h"
 #include "cpu/blocked.h"
 #include "cpu/copy.h"
-#include "cpu/openblas.h"
 
 namespace tritri::cpu {
 namespace {
@@ -110,9 +109,7 @@ tritri_device_info device_info() {
   info.kind = TRITRI_DEVICE_CPU;
   info.multiprocessors = usable_threads();
   std::snprintf(info.name, sizeof info.name, "CPU");
-  std::snprintf(info.details, sizeof info.details, "host memory, %d threads, %s kernels; %s is inside for processors without kernels of our own", usable_threads(),
-                best_kernels().name, openblas_description().c_str());
-  info.blas_version = openblas_version();
+  std::snprintf(info.details, sizeof info.details, "host memory, %d threads, own %s kernels, no BLAS inside", usable_threads(), best_kernels().name);
   struct sysinfo memory;
   if (sysinfo(&memory) == 0) {
     info.memory_total = static_cast<int64_t>(memory.totalram) * memory.mem_unit;

@@ -40,12 +40,12 @@ struct KernelSet {
   }
 };
 
-constexpr int max_panel = 64;  // no kernel's mr or nr is larger
+constexpr int max_panel = 32;  // no kernel's mr or nr is larger
 
 // Each is NULL where this processor or this build lacks it.
 const KernelSet *avx512_kernels();
 const KernelSet *avx2_kernels();
-const KernelSet *openblas_kernels();
+const KernelSet *generic_kernels();  // never NULL
 
 // The fastest of them here. Depends on nothing but the processor, so that results do not change within a machine.
 const KernelSet &best_kernels();

@@ -45,7 +45,7 @@ namespace Tritri
         /// <summary>Of the CUDA runtime inside the library; 0 for the CPU.</summary>
         public int RuntimeVersion { get { return (int)values[8]; } }
 
-        /// <summary>cuBLAS as CUDA counts, 0: not found; OpenBLAS as major * 10000 + minor * 100 + patch on the CPU.</summary>
+        /// <summary>cuBLAS as CUDA counts, 0: not found; 0 for the CPU, which needs none.</summary>
         public int BlasVersion { get { return (int)values[9]; } }
 
         private string Text(int begin, int length)

@@ -69,7 +69,7 @@ public final class DeviceInfo {
     return (int) values[8];
   }
 
-  /** cuBLAS as CUDA counts, 0: not found; OpenBLAS as major * 10000 + minor * 100 + patch on the CPU. */
+  /** cuBLAS as CUDA counts, 0: not found; 0 for the CPU, which needs none. */
   public int blasVersion() {
     return (int) values[9];
   }
