@@ -27,12 +27,13 @@ bool readable(const Problem &p, const View &x) {
   const int64_t element = element_bytes(p.dtype), vector = 16 / element, length = x.lines().length;
   const bool whole_vectors = reinterpret_cast<uintptr_t>(x.data) % 16 == 0 && x.ld % vector == 0 && x.batch_stride % vector == 0 && length % vector == 0;
   if (element == 2 && !whole_vectors) return false;
+  if (x.batch_stride < 0) return false;  // cuBLAS takes no steps back, or only for some types
   return x.fill == Fill::full && !x.unit && !x.packed && !(x.conj && x.row_lines) && p.compute != TRITRI_COMPUTE_TF32 &&
          reinterpret_cast<uintptr_t>(x.data) % static_cast<uintptr_t>(element) == 0;
 }
 
 bool writable(const Problem &p) {
-  return p.c.fill == Fill::full && !p.c.packed && reinterpret_cast<uintptr_t>(p.c.data) % static_cast<uintptr_t>(element_bytes(p.dtype)) == 0;
+  return p.c.fill == Fill::full && !p.c.packed && p.c.batch_stride >= 0 && reinterpret_cast<uintptr_t>(p.c.data) % static_cast<uintptr_t>(element_bytes(p.dtype)) == 0;
 }
 
 bool fits_trmm(const Problem &p) {

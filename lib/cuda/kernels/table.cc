@@ -2,12 +2,13 @@
 
 namespace tritri::cuda {
 
-// One line per kernel here, and one in the list below.
+// simt first: it serves everything, and clears and scales C.
 extern const Kernel simt_kernel;
+extern const Kernel hopper_float32_kernel, hopper_tf32_kernel, hopper_float16_kernel, hopper_bfloat16_kernel;
 
 const std::vector<const Kernel *> &kernels() {
   static const std::vector<const Kernel *> table = {
-      &simt_kernel,
+      &simt_kernel, &hopper_float32_kernel, &hopper_tf32_kernel, &hopper_float16_kernel, &hopper_bfloat16_kernel,
   };
   return table;
 }

@@ -77,6 +77,12 @@ void cublas_forms() {
   expect(form(p) == CublasForm::gemm, "whole vectors of 16-bit elements are read where they lie");
   p.b.ld = 4097;
   expect(form(p) == CublasForm::blocked, "cuBLAS reads 16-bit elements in vectors, beyond the end of a line too");
+  p = square(64, Fill::full, Fill::full, Fill::full);
+  p.batch = 3;
+  p.a.batch_stride = p.b.batch_stride = p.c.batch_stride = 4096;
+  expect(form(p) == CublasForm::gemm, "a batch of full products is one batched GEMM");
+  p.b.batch_stride = -4096;
+  expect(form(p) == CublasForm::blocked, "cuBLAS takes no steps back through a batch");
   expect(form(square(1, Fill::full, Fill::full, Fill::full, Dtype::c64)) == CublasForm::blocked, "a dimension of 1 never reaches cuBLAS");
 }
 
