@@ -42,6 +42,15 @@ int workers_on(const GpuTraits &traits) {  // a cluster of two fits wherever two
   return std::max(1, std::min(traits.multiprocessors / T::cluster, kMostWorkers));
 }
 
+// Inputs much larger than the L2 cache are better read by groups of neighbours, smaller ones by balance alone.
+template <class T>
+Costs costs(const Problem &p) {
+  constexpr int64_t large = int64_t{192} << 20;
+  Costs costs = Model<T>::costs;
+  costs.neighbours = std::max(p.m, p.n) * p.k * static_cast<int64_t>(sizeof(typename T::Element)) >= large ? 4 : 1;
+  return costs;
+}
+
 template <class T>
 Tiling tiling(const Problem &p) {
   return {p.a.fill, p.b.fill, p.c.fill, p.m, p.n, p.k, p.batch, T::tile_m, T::tile_n, T::stage_k};
@@ -225,7 +234,7 @@ void launch(const Problem &p, const Plan &, void *workspace, const GpuTraits &tr
   else args.b_map = map_of<T>(args.b.data, p.k, p.n, p.batch, args.b.ld, args.b.batch_stride, T::stage_k, T::block_n, k_swizzle);
   if (args.zero_boxes) args.c_map = map_of<T>(args.c, p.n, p.m, p.batch, args.ldc, args.c_batch_stride, ZeroBoxes<T>::box_cols, kZeroRows, CU_TENSOR_MAP_SWIZZLE_NONE);
 
-  const Schedule &schedule = recall_schedule(args.tiling, workers, Model<T>::costs, args.zero_boxes);
+  const Schedule &schedule = recall_schedule(args.tiling, workers, costs<T>(p), args.zero_boxes);
   std::copy(schedule.first.begin(), schedule.first.end(), args.first);
   const size_t items = schedule.items.size();
   if (items <= kNearItems) {

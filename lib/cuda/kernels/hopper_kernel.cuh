@@ -4,7 +4,7 @@
 //   Element, cluster, block_m, block_n, stage_k, stages, low_stages, accumulators, register budgets, a_bytes, b_bytes, output_bytes
 //   helpers (threads of warps 1, 2, ... that rework)
 //   feed()     starts the copies of one stage            rework()   the helper warps' share of one tile
-//   begin()    a warpgroup's first act                   scale      what sums come multiplied by
+//   scale      what sums come multiplied by
 //   sum()      a warpgroup's sums of one tile            place()    which element of the block an accumulator is
 //   store()    a whole, unmasked block of C              exact()    a stored input as float
 #pragma once
@@ -18,8 +18,8 @@ namespace tritri::cuda::hopper {
 constexpr int kThreads = 384;
 constexpr int kMostWorkers = 160, kNearItems = 1024;
 constexpr int kZeroRows = 8, kZeroBytes = 4096;  // a box of zeros: this many rows of C, this many bytes
-constexpr int kHelperBarrier = 1, kConsumerBarrier = 2, kOrderBarrier = 4;  // named barriers; each consumer warpgroup has its own of the last two
-constexpr int kZeroPause = 800;  // ns between boxes, so that they leave the memory to the inputs
+constexpr int kHelperBarrier = 1, kConsumerBarrier = 2;  // named barriers; each consumer warpgroup has its own of the latter
+constexpr int kZeroPause = 200;  // ns between boxes, so that they leave the memory to the inputs
 
 // One input as masks and the exact path see it.
 struct Side {
@@ -69,9 +69,6 @@ __device__ inline Span useful_stages(Fill fill, int lo, int hi, int k0, int stag
   if (fill == Fill::upper) first = min(stages, max(0, (lo - k0) / stage_k));
   return {first, max(first, last)};
 }
-// Element (i, k) of an operand by selection; `inside`: k is a real one.
-__device__ inline bool held(Fill fill, int i, int k) { return fill == Fill::full || (fill == Fill::lower ? i >= k : i <= k); }
-
 // What one block has to do for one item.
 struct Work {
   int m0, n0;      // first row and column of this block's part
@@ -118,7 +115,7 @@ struct Pipe {
   uint32_t base;
   static constexpr int stage_bytes = T::a_bytes + T::b_bytes;
   static constexpr int low = T::stages * stage_bytes, output = low + T::low_stages * T::a_bytes, zeros = output + T::output_bytes,
-                       barriers = zeros + kZeroBytes, bytes = barriers + 8 * (3 * T::stages + 2 * T::low_stages);
+                       barriers = zeros + kZeroBytes, bytes = barriers + 8 * (3 * T::stages + 2 * T::low_stages + 2);
   static_assert(bytes <= 232448, "one block may opt in to 227 KB");
   __device__ uint32_t a(int s) const { return base + s * stage_bytes; }
   __device__ uint32_t b(int s) const { return base + s * stage_bytes + T::a_bytes; }
@@ -128,8 +125,10 @@ struct Pipe {
   __device__ uint32_t empty(int s) const { return base + barriers + 8 * (2 * T::stages + s); }
   __device__ uint32_t low_full(int s) const { return base + barriers + 8 * (3 * T::stages + s); }
   __device__ uint32_t low_empty(int s) const { return base + barriers + 8 * (3 * T::stages + T::low_stages + s); }
+  __device__ uint32_t turn(int group) const { return base + barriers + 8 * (3 * T::stages + 2 * T::low_stages + group); }
 
   __device__ void init() const {
+    for (int group = 0; group < 2; ++group) barrier_init(turn(group), 4);  // the other warpgroup's warps
     for (int s = 0; s < T::stages; ++s) {
       barrier_init(full(s), 1);
       barrier_init(raw(s), 1);
@@ -164,32 +163,45 @@ struct Position {
   Ring<T::stages> stage;
   Ring<T::low_stages == 0 ? 1 : T::low_stages> low;
   uint32_t raw_phases = 0;  // a bit per stage: only some stages come raw
+  uint32_t turn_phase = 0;
 };
 
-// Tiles that are only zeros, dealt out block by block; one box a call, so that the stores hide under the sums of other tiles.
+// Tiles that are only zeros, dealt out to all blocks in parts; one box a call, so that the stores hide under the sums of other tiles.
 template <class T>
 struct ZeroBoxes {
-  static constexpr int box_cols = kZeroBytes / kZeroRows / static_cast<int>(sizeof(typename T::Element));
-  static constexpr int boxes_across = T::tile_n / box_cols, boxes = boxes_across * (T::tile_m / kZeroRows);
-  static_assert(T::tile_n % box_cols == 0 && T::tile_m % kZeroRows == 0, "boxes tile a tile");
-  uint32_t tile = blockIdx.x;
-  int box = 0;
+  static constexpr uint32_t box_cols = kZeroBytes / kZeroRows / sizeof(typename T::Element), across = T::tile_n / box_cols;
+  static constexpr uint32_t boxes = across * (T::tile_m / kZeroRows), boxes_a_part = 4, parts = boxes / boxes_a_part;
+  static_assert(T::tile_n % box_cols == 0 && T::tile_m % kZeroRows == 0 && boxes % boxes_a_part == 0, "boxes tile a tile, parts too");
+  uint32_t next = blockIdx.x, box = 0, i = 0, j = 0, batch = 0;  // the next part to look at, the next box of the present one, its tile
 
   __device__ bool store_one(const Arguments &args, uint32_t zeros) {
     if (!args.zero_boxes) return false;
-    const Tiling t = tiling_of<T>(args);
-    const uint32_t rows = static_cast<uint32_t>(t.tiles_m()), cols = static_cast<uint32_t>(t.tiles_n()), tiles = rows * cols * static_cast<uint32_t>(t.batch);
-    if (box == 0)
-      while (tile < tiles && !t.only_zeros(tile / cols % rows, tile % cols)) tile += gridDim.x;
-    if (tile >= tiles) return false;
-    copy_out(&args.c_map, zeros, static_cast<int>(tile % cols) * T::tile_n + box % boxes_across * box_cols,
-             static_cast<int>(tile / cols % rows) * T::tile_m + box / boxes_across * kZeroRows, static_cast<int>(tile / cols / rows));
+    if (box % boxes_a_part == 0 && !find(args)) return false;
+    copy_out(&args.c_map, zeros, static_cast<int>(j * T::tile_n + box % across * box_cols), static_cast<int>(i * T::tile_m + box / across * kZeroRows),
+             static_cast<int>(batch));
     copy_out_commit();
-    if (++box == boxes) {
-      box = 0;
-      tile += gridDim.x;
-    }
+    ++box;
     return true;
+  }
+
+ private:
+  // Parts in the order of a large prime's multiples: in their own, some blocks would meet zeros alone and others none.
+  __device__ bool find(const Arguments &args) {
+    constexpr uint32_t prime = 104729;
+    const Tiling t = tiling_of<T>(args);
+    const uint32_t rows = static_cast<uint32_t>(t.tiles_m()), cols = static_cast<uint32_t>(t.tiles_n());
+    const uint32_t all = rows * cols * static_cast<uint32_t>(t.batch) * parts;
+    for (; next < all; next += gridDim.x) {
+      const uint32_t part = all % prime == 0 ? next : static_cast<uint32_t>(uint64_t{next} * prime % all), tile = part / parts;
+      i = tile / cols % rows;
+      j = tile % cols;
+      if (!t.only_zeros(i, j)) continue;
+      batch = tile / cols / rows;
+      box = part % parts * boxes_a_part;
+      next += gridDim.x;
+      return true;
+    }
+    return false;
   }
 };
 
@@ -347,7 +359,6 @@ __global__ void __launch_bounds__(kThreads, 1) multiply(const __grid_constant__ 
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(T::consumer_registers));
     const Place p{static_cast<int>(threadIdx.x & 127), lane, (warp >> 2) - 1, warp & 3};
     Position<T> at;
-    T::begin(p);
     for (; item < end; ++item) {
       const Work w = work_of<T>(args, *item, rank);
       float sums[T::accumulators];

@@ -7,12 +7,6 @@
 
 namespace tritri::cuda::hopper {
 
-// Element (i, k) of an operand, `v` in memory; 0 and 1 come by selection. `inside`: k is less than the product's k.
-__device__ __forceinline__ float masked(float v, Fill fill, bool unit, int i, int k, bool inside) {
-  if (unit && i == k) return inside ? 1.0f : 0.0f;
-  return held(fill, i, k) ? v : 0.0f;
-}
-
 // float32 through TF32 tensor cores. Those want both operands K-major, and a row-major B is not: so C^T = B^T A^T is what is computed.
 // B^T is the operand in registers, read from B's tile in whichever direction it lies; A lies K-major in shared memory (a pre-pass turns an
 // A that does not). A warpgroup has 64 columns of C.
@@ -74,15 +68,24 @@ struct Float {
         for (int x = 0; x < steps; ++x) load_matrices(tile + swizzled<line>(row, 2 * x + half), f[x]);
       }
       if (!w.b_mask.meets(k, stage_k)) return;
-      const int n = w.n0 + column(p.group, p.warp, g), depth = static_cast<int>(args.tiling.k);
-      const Fill fill = flipped(args.b.mask);
+      // Element [x][y] is `past` + 8 x + 4 (y / 2) - y % 2 rows below the diagonal.
+      const int n = w.n0 + column(p.group, p.warp, g), past = k + q - n;
+      const auto select = [&](auto keep) {
 #pragma unroll
-      for (int x = 0; x < steps; ++x)
+        for (int x = 0; x < steps; ++x)
 #pragma unroll
-        for (int y = 0; y < 4; ++y) {
-          const int row = k + 8 * x + q + (y >> 1) * 4;
-          f[x][y] = masked(f[x][y], fill, args.b.unit, n + (y & 1), row, row < depth);
-        }
+          for (int y = 0; y < 4; ++y) f[x][y] = keep(past + 8 * x + 4 * (y >> 1) - (y & 1)) ? f[x][y] : 0.0f;
+      };
+      if (args.b.mask == Fill::lower) select([](int below) { return below >= 0; });
+      if (args.b.mask == Fill::upper) select([](int below) { return below <= 0; });
+      if (args.b.unit) {
+        const int depth = static_cast<int>(args.tiling.k);
+#pragma unroll
+        for (int x = 0; x < steps; ++x)
+#pragma unroll
+          for (int y = 0; y < 4; ++y)
+            if (past + 8 * x + 4 * (y >> 1) - (y & 1) == 0) f[x][y] = n + (y & 1) < depth ? 1.0f : 0.0f;
+      }
     }
   };
 
@@ -130,16 +133,36 @@ struct Float32 : Float<128, 1, 32> {
     return make_float4(least < kLeast ? __uint_as_float(kNan) : a_low(v.x), a_low(v.y), a_low(v.z), a_low(v.w));
   }
 
+  // Four elements of a row of A by selection, number `diagonal` of which would be on the diagonal; `inside`: k reaches there.
+  __device__ static __forceinline__ float4 masked(float4 v, Fill fill, bool unit, int diagonal, bool inside) {
+    if (fill == Fill::lower) v = make_float4(diagonal >= 0 ? v.x : 0, diagonal >= 1 ? v.y : 0, diagonal >= 2 ? v.z : 0, diagonal >= 3 ? v.w : 0);
+    if (fill == Fill::upper) v = make_float4(diagonal <= 0 ? v.x : 0, diagonal <= 1 ? v.y : 0, diagonal <= 2 ? v.z : 0, diagonal <= 3 ? v.w : 0);
+    if (unit) {
+      const float one = inside ? 1.0f : 0.0f;
+      v = make_float4(diagonal == 0 ? one : v.x, diagonal == 1 ? one : v.y, diagonal == 2 ? one : v.z, diagonal == 3 ? one : v.w);
+    }
+    return v;
+  }
+
   template <class Pipe>
-  __device__ static void rework(const Arguments &args, const Pipe &pipe, const Work &w, Position<Float32> &at, int t) {
+  __device__ static void rework(const Arguments &args, const Pipe &pipe, const Work &w, Position<Float32> &place, int t) {
+    __builtin_assume(t >= 0 && t < helpers);
     constexpr int vectors = a_bytes / 16, flight = 6;  // so many loads in flight, no more: the helpers have few registers
     const int depth = static_cast<int>(args.tiling.k);
-    for (int s = 0; s < w.stages; ++s, at.stage.next(), at.low.next()) {
+    for (int s = 0; s < w.stages; ++s, place.stage.next(), place.low.next()) {
       const int k = w.k0 + s * stage_k;
-      const uint32_t raw = pipe.a(at.stage.slot), low = pipe.a_low(at.low.slot);
-      barrier_wait(pipe.low_empty(at.low.slot), at.low.phase ^ 1);
-      barrier_wait(pipe.full(at.stage.slot), at.stage.phase);
-      if (!w.a_mask.meets(k, stage_k)) {
+      const uint32_t raw = pipe.a(place.stage.slot), low = pipe.a_low(place.low.slot);
+      barrier_wait(pipe.low_empty(place.low.slot), place.low.phase ^ 1);
+      barrier_wait(pipe.full(place.stage.slot), place.stage.phase);
+      if (w.a_mask.meets(k, stage_k)) {
+#pragma unroll 2
+        for (int x = t; x < vectors; x += helpers) {
+          const int row = w.m0 + (x >> 3), col = k + 4 * ((x & 7) ^ (x >> 3 & 7));
+          const float4 v = masked(load4(raw + x * 16), args.a.mask, args.a.unit, row - col, row < depth);
+          store4(raw + x * 16, v);
+          store4(low + x * 16, a_low(v));
+        }
+      } else {
 #pragma unroll
         for (int from = 0; from < vectors; from += flight * helpers) {
           float4 v[flight];
@@ -150,30 +173,18 @@ struct Float32 : Float<128, 1, 32> {
           for (int x = 0; x < flight; ++x)
             if (from + x * helpers + t < vectors) store4(low + (from + x * helpers + t) * 16, a_low(v[x]));
         }
-      } else {
-        for (int x = t; x < vectors; x += helpers) {
-          const int row = w.m0 + (x >> 3), first = k + 4 * ((x & 7) ^ (x >> 3 & 7));
-          float4 v = load4(raw + x * 16);
-          v.x = masked(v.x, args.a.mask, args.a.unit, row, first, first < depth);
-          v.y = masked(v.y, args.a.mask, args.a.unit, row, first + 1, first + 1 < depth);
-          v.z = masked(v.z, args.a.mask, args.a.unit, row, first + 2, first + 2 < depth);
-          v.w = masked(v.w, args.a.mask, args.a.unit, row, first + 3, first + 3 < depth);
-          store4(raw + x * 16, v);
-          store4(low + x * 16, a_low(v));
-        }
       }
       fence_async();
       __syncwarp();
-      if ((t & 31) == 0) barrier_arrive(pipe.low_full(at.low.slot));
+      if ((t & 31) == 0) barrier_arrive(pipe.low_full(place.low.slot));
     }
   }
 
   // The tensor cores serve both warpgroups by turns when both ask, and then both add up at the same time and leave them idle. So the
-  // warpgroups take turns by whole stages: one adds up and reads B while the other multiplies.
-  __device__ static void wait_turn(const Place &p) { named_barrier(kOrderBarrier + p.group, 256); }
-  __device__ static void pass_turn(const Place &p) { named_barrier_arrive(kOrderBarrier + (p.group ^ 1), 256); }
-  __device__ static void begin(const Place &p) {
-    if (p.group == 1) pass_turn(p);
+  // warpgroups take turns by whole stages: one adds up and splits B while the other multiplies.
+  template <class Pipe>
+  __device__ static void pass_turn(const Pipe &pipe, const Place &p) {
+    if (p.lane == 0) barrier_arrive(pipe.turn(p.group ^ 1));
   }
 
   template <class Pipe>
@@ -183,9 +194,11 @@ struct Float32 : Float<128, 1, 32> {
     const int n = w.n0 + p.group * 64;
     const Span useful = useful_stages(flipped(args.b.fill), n, n + 64, w.k0, w.stages, stage_k);
     const int first = __shfl_sync(~0u, useful.begin, 0), last = __shfl_sync(~0u, useful.end, 0), stages = __shfl_sync(~0u, w.stages, 0);
+    // Group 0 finds its first turn free.
+    const auto turn_phase = [&] { return (at.turn_phase ^= 1) ^ (p.group == 1); };
     const auto pass = [&] {
-      wait_turn(p);
-      pass_turn(p);
+      barrier_wait(pipe.turn(p.group), turn_phase());
+      pass_turn(pipe, p);
       barrier_wait(pipe.low_full(at.low.slot), at.low.phase);
       pipe.release(at.stage.slot, p.lane);
       pipe.release_low(at.low.slot, p.lane);
@@ -214,7 +227,7 @@ struct Float32 : Float<128, 1, 32> {
         }
       const uint64_t a_high = a_descriptor(pipe.a(stage)), a_low = a_descriptor(pipe.a_low(low_stage));
       float part[accumulators];
-      wait_turn(p);
+      barrier_wait_after(low, pipe.turn(p.group), turn_phase());
       wgmma_fence();
       mma_tf32<false>(part, low[0], a_high);
       mma_tf32<true>(part, high[0], a_low);
@@ -226,7 +239,7 @@ struct Float32 : Float<128, 1, 32> {
 #pragma unroll
       for (int x = 0; x < steps; ++x) mma_tf32<true>(part, high[x], a_high + 2 * x);
       wgmma_commit();
-      pass_turn(p);
+      pass_turn(pipe, p);
       at.stage.next();
       at.low.next();
       if (s + 1 < last) {
@@ -245,10 +258,9 @@ struct Float32 : Float<128, 1, 32> {
 };
 
 // One TF32 product, both inputs rounded to nearest: A by the pre-pass (which masks it too), B on its way into registers.
-struct Tf32 : Float<256, 2, 16> {
-  static constexpr int stages = 9, low_stages = 0, helpers = 0, producer_registers = 40, consumer_registers = 232;
+struct Tf32 : Float<256, 2, 32> {
+  static constexpr int stages = 4, low_stages = 0, helpers = 0, producer_registers = 40, consumer_registers = 232;
   static constexpr float scale = 1;
-  __device__ static void begin(const Place &) {}
   // Half a unit in the last place on top; the tensor core truncates.
   __device__ static __forceinline__ uint32_t raised(float x) { return fabsf(x) < INFINITY ? __float_as_uint(x) + 0x1000 : __float_as_uint(x); }
   __device__ static float exact(float x) { return fabsf(x) < INFINITY ? __uint_as_float(raised(x) & ~0x1fffu) : x; }
@@ -314,7 +326,6 @@ struct Half {
   static constexpr int a_bytes = block_m * 128, b_bytes = block_n * 128, output_bytes = 8 * 2048;
   static constexpr int helpers = 64;
   static constexpr float scale = 1;
-  __device__ static void begin(const Place &) {}
   static constexpr uint16_t one = Bfloat ? 0x3f80 : 0x3c00;
   static_assert(stage_k * sizeof(Element) == 128, "a row of a tile is one 128-byte swizzle line");
 
@@ -347,32 +358,26 @@ struct Half {
       copy_in_all(pipe.b(s) + x * 8192, &args.b_map, barrier, w.n0 + block(args, x) * 64, k, b_batch, 3);
   }
 
-  // The eight elements (row, col), (row, col + 1), ... of op(X), 16 bytes of a tile.
-  __device__ static void mask_vector(uint32_t address, Fill fill, bool unit, int row, int col, int depth) {
-    const int diagonal = row - col;  // which of the eight, where it is one
-    uint32_t kept = 0xff;
-    if (fill == Fill::lower) kept = (1u << min(max(diagonal + 1, 0), 8)) - 1;
-    if (fill == Fill::upper) kept &= ~0u << min(max(diagonal, 0), 8);
-    const bool ones = unit && diagonal >= 0 && diagonal < 8;
-    if (kept == 0xff && !ones) return;
-    const float4 old = load4(address);
+  // Row `row` of a block of 64 x 64 on the diagonal: eight vectors of 16 bytes, one of which the diagonal crosses. Blocks beyond the
+  // diagonal are never multiplied. `inside`: k reaches to this row's diagonal element.
+  static_assert(helpers == 64, "a helper thread has one row of a block");
+  __device__ static void mask_row(uint32_t block, int row, Fill fill, bool unit, bool inside) {
+    const int crossed = row >> 3, diagonal = row & 7;
+#pragma unroll
+    for (int x = 0; x < 8; ++x)
+      if (fill == Fill::lower ? x > crossed : fill == Fill::upper && x < crossed) store4(block + swizzled(row, x), make_float4(0, 0, 0, 0));
+    const uint32_t kept = fill == Fill::lower ? (2u << diagonal) - 1 : fill == Fill::upper ? ~0u << diagonal : ~0u;
+    const float4 old = load4(block + swizzled(row, crossed));
     uint32_t word[4] = {__float_as_uint(old.x), __float_as_uint(old.y), __float_as_uint(old.z), __float_as_uint(old.w)};
 #pragma unroll
     for (int x = 0; x < 4; ++x) {
       word[x] &= (kept >> 2 * x & 1 ? 0xffffu : 0) | (kept >> (2 * x + 1) & 1 ? 0xffff0000u : 0);
-      if (ones && diagonal >> 1 == x) {
-        const uint32_t value = row < depth ? one : 0;
+      if (unit && diagonal >> 1 == x) {
+        const uint32_t value = inside ? one : 0;
         word[x] = diagonal & 1 ? (word[x] & 0xffffu) | value << 16 : (word[x] & 0xffff0000u) | value;
       }
     }
-    store4(address, make_float4(__uint_as_float(word[0]), __uint_as_float(word[1]), __uint_as_float(word[2]), __uint_as_float(word[3])));
-  }
-  // A block of 64 x 64 on the diagonal. Blocks beyond it are never multiplied.
-  __device__ static void mask_block(uint32_t block, Fill fill, bool unit, int row0, int col0, int depth, int t) {
-    for (int x = t; x < 512; x += helpers) {
-      const int row = x >> 3, vector = (x & 7) ^ (row & 7);
-      mask_vector(block + x * 16, fill, unit, row0 + row, col0 + 8 * vector, depth);
-    }
+    store4(block + swizzled(row, crossed), make_float4(__uint_as_float(word[0]), __uint_as_float(word[1]), __uint_as_float(word[2]), __uint_as_float(word[3])));
   }
   template <class Pipe>
   __device__ static void rework(const Arguments &args, const Pipe &pipe, const Work &w, Position<Half> &at, int t) {
@@ -383,9 +388,9 @@ struct Half {
       barrier_wait(pipe.raw(slot), at.raw_phases >> slot & 1);
       at.raw_phases ^= 1u << slot;
       if (w.a_mask.meets(k, stage_k) && a_block >= 0 && a_block < 2)
-        mask_block(pipe.a(slot) + a_block * 8192, args.a.mask, args.a.unit, k, k, depth, t);
+        mask_row(pipe.a(slot) + a_block * 8192, t, args.a.mask, args.a.unit, k + t < depth);
       if (w.b_mask.meets(k, stage_k) && b_block >= 0 && b_block < 4)
-        mask_block(pipe.b(slot) + block(args, b_block) * 8192, args.b.mask, args.b.unit, k, k, depth, t);
+        mask_row(pipe.b(slot) + block(args, b_block) * 8192, t, args.b.mask, args.b.unit, k + t < depth);
       fence_async();
       named_barrier(kHelperBarrier, helpers);
       if (t == 0) barrier_arrive(pipe.full(slot));

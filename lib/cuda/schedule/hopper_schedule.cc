@@ -7,8 +7,6 @@ namespace tritri::cuda {
 namespace {
 
 constexpr int kMostPieces = 255;
-constexpr int64_t kFewTiles = 1024;  // below, balance decides; above, locality
-constexpr int64_t kNeighbours = 8;   // tiles along each side of a group that should run together
 
 struct Entry {
   Item item;
@@ -91,7 +89,7 @@ Schedule make_schedule(const Tiling &t, int workers, const Costs &costs, bool ze
   const double limit = load.piece_limit(workers, costs);
   const bool cut = load.cuts(workers, costs);
   const int64_t rows = t.tiles_m(), cols = t.tiles_n();
-  const int64_t edge = rows * cols * t.batch > kFewTiles ? kNeighbours : 1;
+  const int64_t edge = costs.neighbours;
   const int tile_cost = static_cast<int>(costs.tile);
   const int owed = static_cast<int>(t.k / t.stage_k) + tile_cost + 2;  // above every cost
 
@@ -148,7 +146,8 @@ const Schedule &recall_schedule(const Tiling &tiling, int workers, const Costs &
     bool zeros_elsewhere = false;
     Schedule schedule;
     bool is_of(const Tiling &t, int w, const Costs &c, bool z) const {
-      return workers == w && zeros_elsewhere == z && costs.tile == c.tile && costs.shortest_piece == c.shortest_piece && tiling == t;
+      return workers == w && zeros_elsewhere == z && costs.tile == c.tile && costs.shortest_piece == c.shortest_piece &&
+             costs.neighbours == c.neighbours && tiling == t;
     }
   };
   thread_local Memory memories[4];

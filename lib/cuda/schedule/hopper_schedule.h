@@ -52,6 +52,7 @@ struct Schedule {
 struct Costs {
   double tile = 0;
   int shortest_piece = 1;
+  int neighbours = 1;  // tiles along each side of a group that should run together, to share rows of A and columns of B in the L2 cache
 };
 
 // A summary in closed form of the schedule that make_schedule would make: sums over at most 64 x 64 sampled tiles.
@@ -68,8 +69,7 @@ Load measure(const Tiling &tiling);
 // Slots that make_schedule uses at most: pieces are as long as a worker's mean share, so about one for each worker.
 constexpr int most_slots(int workers) { return 2 * workers; }
 
-// `zeros_elsewhere`: tiles that are only zeros are left out. Tiles near each other in C stay near in time when there are many, so that
-// they share rows of A and columns of B in the L2 cache.
+// `zeros_elsewhere`: tiles that are only zeros are left out.
 Schedule make_schedule(const Tiling &tiling, int workers, const Costs &costs, bool zeros_elsewhere);
 
 // The same from this thread's last few: the GPU waits while the list is made, 20 us and more where there are hundreds of tiles, and

@@ -46,10 +46,21 @@ __device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t phase) {
       "again:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
       "@!done bra again;\n}" ::"r"(barrier), "r"(phase) : "memory");
 }
+// Once `values` are there: the assembler moves work that a wait does not depend on to behind it. They go into the time for which the
+// hardware may suspend the thread at a try, which does not matter.
+template <int N>
+__device__ __forceinline__ void barrier_wait_after(const uint32_t (&values)[N][4], uint32_t barrier, uint32_t phase) {
+  uint32_t all = 0;
+#pragma unroll
+  for (int i = 0; i < N; ++i) all ^= values[i][0] ^ values[i][1] ^ values[i][2] ^ values[i][3];
+  asm volatile(
+      "{\n.reg .pred done;\n"
+      "again:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1, %2;\n"
+      "@!done bra again;\n}" ::"r"(barrier), "r"(phase), "r"(all) : "memory");
+}
 // Among `threads` threads of the block; 0 is __syncthreads.
 __device__ __forceinline__ void named_barrier(int id, int threads) { asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory"); }
 
-__device__ __forceinline__ void named_barrier_arrive(int id, int threads) { asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory"); }
 
 __device__ __forceinline__ void publish_barriers() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 __device__ __forceinline__ void cluster_barrier() {
