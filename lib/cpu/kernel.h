@@ -40,8 +40,6 @@ struct KernelSet {
   }
 };
 
-constexpr int max_panel = 32;  // no kernel's mr or nr is larger
-
 // Each is NULL where this processor or this build lacks it.
 const KernelSet *avx512_kernels();
 const KernelSet *avx2_kernels();

@@ -24,7 +24,7 @@ class Packer {
   using R = typename RealOf<W>::type;
   static constexpr int planes = Kernel<W>::planes;
 
-  Packer(const View &view, int width, bool tf32) : view_(view), width_(width), tf32_(tf32) {}
+  Packer(const View &view, int width, bool tf32) : view_(view), width_(width), tf32_(tf32), large_(view.rows * view.cols * int64_t{sizeof(T)} > 256 << 10) {}
 
   // Every k of which panel [p0, p0 + width) holds something.
   Range held(int64_t p0) const { return k_range(view_.fill, Fill::full, view_.cols, {p0, std::min(p0 + width_, view_.rows)}, {0, 1}); }
@@ -40,64 +40,53 @@ class Packer {
  private:
   template <class Round>
   void copy(const T *data, int64_t p0, Range k, R *to, const Round &round) const {
-    const int live = static_cast<int>(std::min<int64_t>(width_, view_.rows - p0));
-    const int64_t step = int64_t{planes} * width_;
+    const int64_t live = std::min<int64_t>(width_, view_.rows - p0), step = int64_t{planes} * width_;
+    // Zeros first, wherever the elements will not fill the panel: beyond the last row, and beside the diagonal.
+    const bool triangle = view_.fill != Fill::full;
+    const int64_t first = triangle ? std::clamp(p0, k.begin, k.end) : k.begin, last = triangle ? std::clamp(p0 + live, k.begin, k.end) : k.begin;
+    if (live < width_) std::fill(to, to + k.size() * step, R(0));
+    else std::fill(to + (first - k.begin) * step, to + (last - k.begin) * step, R(0));
+    // Then line by line as memory has them: rows of the panel, or columns of it. Hardware does not foresee such short pieces of lines far apart:
+    // asking for them ahead took packing a cold n = 1024 float64 pair from 1.8 to 0.6 ms.
+    constexpr int64_t ahead = 16, per_cache_line = 64 / sizeof(T);
     const Lines lines = view_.lines();
-    int64_t base[max_panel];  // in rows, element (p0 + r, k) lies at base[r] + k
-    if (view_.row_lines) {
-      for (int r = 0; r < live; ++r) base[r] = lines.offset(p0 + r, 0);
-    }
-    const auto column = [&](int64_t l) { return to + (l - k.begin) * step; };
-    const auto put = [&](R *at, const T &x) {
-      const W value = round(conjugate_if(view_.conj, convert<W>(x)));
-      if constexpr (planes == 1) at[0] = value;
-      else at[0] = value.real(), at[width_] = value.imag();
-    };
-    // Rows [from, end) of column l.
-    const auto values = [&](int64_t l, int from, int end) {
-      R *const target = column(l);
-      if (view_.row_lines) {
-        for (int r = from; r < end; ++r) put(target + r, data[base[r] + l]);
-      } else {
-        const T *source = data + lines.offset(l, 0) + p0;
-        for (int r = from; r < end; ++r) put(target + r, source[r]);
+    const int64_t stride = view_.row_lines ? step : 1;
+    const Range across = view_.row_lines ? Range{p0, p0 + live} : k, along = view_.row_lines ? k : Range{p0, p0 + live};
+    R *target = to;
+    for (int64_t line = across.begin; line < across.end; ++line, target += view_.row_lines ? 1 : step) {
+      const Range all = lines.held(line), part{std::max(all.begin, along.begin), std::min(all.end, along.end)};
+      const T *source = data + lines.offset(line, 0);
+      if (large_) {
+        const T *later = data + lines.offset(line + ahead, along.begin);
+        for (int64_t x = 0; x < along.size(); x += per_cache_line) __builtin_prefetch(later + x);
       }
-    };
-    const auto whole = [&](Range range) {
-      int64_t l = range.begin;
-      if (view_.row_lines) {
-        constexpr int run = 4;  // along a line, while it is in cache
-        for (; l + run <= range.end; l += run) {
-          for (int r = 0; r < live; ++r) {
-            const T *source = data + base[r] + l;
-            for (int x = 0; x < run; ++x) put(column(l + x) + r, source[x]);
-          }
-        }
-      }
-      for (; l < range.end; ++l) values(l, 0, live);
-    };
-    if (live < width_) std::fill(to, column(k.end), R(0));
-    if (view_.fill == Fill::full && !view_.unit) return whole(k);
-    // Before and after the rows that the diagonal crosses nothing needs a mask; the caller's k holds no more than the panel does.
-    const int64_t first = std::clamp(p0, k.begin, k.end), last = std::clamp(p0 + live, k.begin, k.end);
-    whole({k.begin, first});
-    if (live == width_) std::fill(column(first), column(last), R(0));
-    for (int64_t l = first; l < last; ++l) {
-      const int diagonal = static_cast<int>(l - p0), from = view_.fill == Fill::lower ? diagonal : 0, end = view_.fill == Fill::upper ? diagonal + 1 : live;
-      if (view_.unit) {
-        values(l, from, diagonal);
-        column(l)[diagonal] = R(1);
-        values(l, diagonal + 1, end);
+      const auto segment = [&](int64_t begin, int64_t end) {
+        if (stride == 1) put(source + begin, end - begin, target + begin - along.begin, 1, round);
+        else put(source + begin, end - begin, target + (begin - along.begin) * stride, stride, round);
+      };
+      if (view_.unit && part.begin <= line && line < part.end) {
+        segment(part.begin, line);
+        target[(line - along.begin) * stride] = R(1);
+        if constexpr (planes == 2) target[(line - along.begin) * stride + width_] = R(0);
+        segment(line + 1, part.end);
       } else {
-        values(l, from, end);
+        segment(part.begin, part.end);
       }
     }
-    whole({last, k.end});
+  }
+
+  template <class Round>
+  void put(const T *__restrict source, int64_t count, R *__restrict to, int64_t stride, const Round &round) const {
+    for (int64_t x = 0; x < count; ++x, to += stride) {
+      const W value = round(conjugate_if(view_.conj, convert<W>(source[x])));
+      if constexpr (planes == 1) to[0] = value;
+      else to[0] = value.real(), to[width_] = value.imag();
+    }
   }
 
   View view_;
   int width_;
-  bool tf32_;
+  bool tf32_, large_;
 };
 
 }  // namespace tritri::cpu

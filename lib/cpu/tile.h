@@ -55,23 +55,19 @@ class TileMaker {
 
   // C = alpha sums + beta C where C holds something.
   void store(Range rows, Range cols, const R *sums, T *c) const {
+    if (k_range(p_.a.fill, p_.b.fill, p_.k, rows, cols).empty()) return blank(rows, cols, c);
     each(rows, cols, sums, [&](const Small<const R> &x) {
-      T *line = c + p_.c.offset(x.rows.begin, 0);
+      if (k_range(p_.a.fill, p_.b.fill, p_.k, x.rows, x.cols).empty()) return blank(x.rows, x.cols, c);
       const R *sum = x.sums - x.cols.begin;
-      if (!p_.c.packed && block_is_whole(p_.c.fill, false, x.rows, x.cols)) {
-        if (k_range(p_.a.fill, p_.b.fill, p_.k, x.rows, x.cols).empty()) {
-          for (int64_t row = x.rows.begin; row < x.rows.end; ++row, line += p_.c.ld) zero(line, x.cols);
-          return;
-        }
-        // Live columns only grow or only shrink from row to row, so the first and the last row speak for all.
-        const Range live = cut(live_columns(x.rows.begin), live_columns(x.rows.end - 1));
-        if (live.begin <= x.cols.begin && live.end >= x.cols.end) {
-          for (int64_t row = x.rows.begin; row < x.rows.end; ++row, line += p_.c.ld, sum += kernel_.nr) combine(line, x.cols, sum);
-          return;
-        }
+      // Live columns only grow or only shrink from row to row, so the first and the last row speak for all.
+      const Range live = cut(live_columns(x.rows.begin), live_columns(x.rows.end - 1));
+      if (!p_.c.packed && block_is_whole(p_.c.fill, false, x.rows, x.cols) && live.begin <= x.cols.begin && live.end >= x.cols.end) {
+        T *line = c + p_.c.offset(x.rows.begin, 0);
+        for (int64_t row = x.rows.begin; row < x.rows.end; ++row, line += p_.c.ld, sum += kernel_.nr) combine(line, x.cols, sum);
+        return;
       }
       for (int64_t row = x.rows.begin; row < x.rows.end; ++row, sum += kernel_.nr) {
-        line = c + p_.c.offset(row, 0);
+        T *line = c + p_.c.offset(row, 0);
         const Range held = cut(row_held(p_.c.fill, row, p_.n), x.cols), own = cut(held, live_columns(row));
         zero(line, {held.begin, std::min(own.begin, held.end)});
         combine(line, own, sum);
@@ -138,6 +134,11 @@ class TileMaker {
         }
       }
     }
+  }
+
+  // Where the product is structurally zero.
+  void blank(Range rows, Range cols, T *c) const {
+    for (int64_t row = rows.begin; row < rows.end; ++row) zero(c + p_.c.offset(row, 0), cut(row_held(p_.c.fill, row, p_.n), cols));
   }
 
   void zero(T *line, Range columns) const {
