@@ -19,10 +19,10 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(tritri.main(args=arguments, prog_name="tritri", standalone_mode=False) or 0)
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
-    except click.exceptions.NoArgsIsHelpError as without:
-        click.echo(without.format_message())
-        sys.exit(2)
     except click.ClickException as wrong:
+        if type(wrong).__name__ == "NoArgsIsHelpError":  # from click 8.2 on; its message is the help
+            click.echo(wrong.format_message())
+            sys.exit(2)
         sys.exit(_refuse(wrong.format_message()))
     except click.Abort:
         sys.exit(_refuse("interrupted"))
