@@ -1,11 +1,11 @@
-# Sourced by scripts that run named checks: check NAME COMMAND..., skip NAME REASON, and checks_end, whose last line is "N passed, N failed[, N skipped]".
+# Sourced by scripts that run named checks: check NAME COMMAND... (in a subshell), skip NAME REASON, and checks_end, whose last line is "N passed, N failed[, N skipped]".
 passed=0 failed=0 skipped=0
 
 check() {
   local name=$1 start=$SECONDS log
   log=$(mktemp)
   shift
-  if "$@" >"$log" 2>&1 </dev/null; then
+  if ("$@") >"$log" 2>&1 </dev/null; then
     echo "ok      $name ($((SECONDS - start)) s)"
     passed=$((passed + 1))
   else
