@@ -17,11 +17,12 @@ namespace {
 
 // Measured on an H200: what a stage takes a worker, what a launch takes beside its work, and what a tile costs beside its stages.
 template <class T> struct Model;
-template <> struct Model<Float32> { static constexpr double stage = 1.12e-6, launch = 6e-6; static constexpr Costs costs{2, 8}; };
-template <> struct Model<Tf32> { static constexpr double stage = 0.80e-6, launch = 6e-6; static constexpr Costs costs{4, 8}; };
-template <bool B> struct Model<Half<B>> { static constexpr double stage = 0.72e-6, launch = 6e-6; static constexpr Costs costs{5, 8}; };
+template <> struct Model<Float32> { static constexpr double stage = 1.32e-6, launch = 12e-6; static constexpr Costs costs{2, 8}; };
+template <> struct Model<Tf32> { static constexpr double stage = 0.86e-6, launch = 14e-6; static constexpr Costs costs{4, 8}; };
+template <bool B> struct Model<Half<B>> { static constexpr double stage = 0.68e-6, launch = 14e-6; static constexpr Costs costs{5, 8}; };
 
-constexpr int64_t kMostTiles = int64_t{1} << 18, kMostCoordinate = INT_MAX - 1024;
+constexpr int64_t kMostTiles = int64_t{1} << 18, kMostColumns = INT_MAX - 1024;
+constexpr int64_t kMostBlocks = 65535, kMostRows = kMostBlocks * kArrangeEdge;  // of a grid's second and third dimension
 constexpr int kPageItems = 3072;  // of a list that travels to workspace in kernel parameters
 constexpr double kArrangeLaunch = 3e-6;
 
@@ -113,9 +114,8 @@ template <class T>
 bool can(const Problem &p, const GpuTraits &traits) {
   const Tiling t = tiling<T>(p);
   return takes<T>(p.dtype, p.compute) && traits.compute_major == 9 && traits.compute_minor == 0 &&
-         traits.shared_bytes >= static_cast<size_t>(Pipe<T>::bytes) && std::max({p.m, p.n, p.k}) <= kMostCoordinate &&
-         t.tiles_m() <= kMostTiles && t.tiles_n() <= kMostTiles && p.batch <= kMostTiles && t.tiles_m() * t.tiles_n() <= kMostTiles &&
-         t.tiles_m() * t.tiles_n() * p.batch <= kMostTiles;
+         traits.shared_bytes >= static_cast<size_t>(Pipe<T>::bytes) && !p.c.packed && p.m <= kMostRows && p.k <= kMostRows && p.n <= kMostColumns &&
+         p.batch <= kMostBlocks && t.tiles_n() <= kMostTiles && t.tiles_m() * t.tiles_n() * p.batch <= kMostTiles;
 }
 
 template <class T>
@@ -147,13 +147,9 @@ Side side(const Problem &p, const View &x, const Copy &copy, char *workspace, cu
   constexpr Word one = is_float<T> ? 0x3f800000 : std::is_same_v<T, Half<true>> ? 0x3f80 : 0x3c00;
   Word *to = reinterpret_cast<Word *>(workspace + copy.at);
   const auto blocks = [](int64_t size) { return static_cast<unsigned>((size + kArrangeEdge - 1) / kArrangeEdge); };
-  // Rows are the grid's second dimension, of at most 65535 blocks; batches the third.
-  const View &from = x;
-  const int64_t most_rows = int64_t{65535} * kArrangeEdge / kArrangeReach * kArrangeReach;
-  const int64_t batches = x.batch_stride ? p.batch : 1;
-  if (x.rows > most_rows || batches > 65535) fail(TRITRI_NOT_SUPPORTED, "tritri: CUDA: an input to rearrange must have at most ", most_rows, " rows and 65535 batches");
-  const Arrangement<Word> arrangement{from, to, copy.ld, copy.batch_stride, copy.row_lines, one, std::is_same_v<T, Tf32>};
-  arrange<Word><<<dim3(blocks(x.cols), blocks(x.rows), static_cast<unsigned>(batches)), kArrangeThreads, 0, stream>>>(arrangement);
+  const auto batches = static_cast<unsigned>(x.batch_stride ? p.batch : 1);
+  const Arrangement<Word> arrangement{x, to, copy.ld, copy.batch_stride, copy.row_lines, one, std::is_same_v<T, Tf32>};
+  arrange<Word><<<dim3(blocks(x.cols), blocks(x.rows), batches), kArrangeThreads, 0, stream>>>(arrangement);
   TRITRI_CUDA_CHECK(cudaGetLastError());
   return {to, copy.ld, copy.batch_stride, copy.row_lines, x.fill, Fill::full, false};
 }

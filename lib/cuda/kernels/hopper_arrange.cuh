@@ -36,21 +36,32 @@ __global__ void __launch_bounds__(kArrangeThreads) arrange(const Arrangement<Wor
   const int64_t reach_row = row0 / kArrangeReach, reach_col = col0 / kArrangeReach;
   if ((from.fill == Fill::lower && reach_row < reach_col) || (from.fill == Fill::upper && reach_row > reach_col)) return;
   const Word *source = static_cast<const Word *>(from.data) + batch * from.batch_stride;
-  for (int t = threadIdx.x; t < kArrangeEdge * kArrangeEdge; t += kArrangeThreads) {
-    const int across = t / kArrangeEdge, along = t % kArrangeEdge;
-    const int i = from.row_lines ? across : along, j = from.row_lines ? along : across;
-    const int64_t row = row0 + i, col = col0 + j;
-    Word word = 0;
-    if (row < from.rows && col < from.cols) {
-      if (from.unit && row == col) word = x.one;
-      else if (exists(from.fill, row, col)) word = stored(source[from.offset(row, col)], x.to_tf32);
+  constexpr int each = kArrangeEdge * kArrangeEdge / kArrangeThreads;
+  const int along = threadIdx.x % kArrangeEdge, first = threadIdx.x / kArrangeEdge;
+  // All of a thread's loads at once: one after the other, their latency would be most of the time.
+  const auto read = [&](auto offset) {
+    Word words[each];
+#pragma unroll
+    for (int t = 0; t < each; ++t) {
+      const int across = first + t * (kArrangeThreads / kArrangeEdge);
+      const int64_t row = row0 + (from.row_lines ? across : along), col = col0 + (from.row_lines ? along : across);
+      const bool reads = row < from.rows && col < from.cols && exists(from.fill, row, col) && !(from.unit && row == col);
+      words[t] = reads ? source[offset(row, col)] : Word(0);
     }
-    block[i][j] = word;
-  }
+#pragma unroll
+    for (int t = 0; t < each; ++t) {
+      const int across = first + t * (kArrangeThreads / kArrangeEdge);
+      const int i = from.row_lines ? across : along, j = from.row_lines ? along : across;
+      block[i][j] = from.unit && row0 + i == col0 + j ? x.one : stored(words[t], x.to_tf32);
+    }
+  };
+  if (from.packed) read([&](int64_t row, int64_t col) { return from.offset(row, col); });
+  else read([&](int64_t row, int64_t col) { return from.row_lines ? row * from.ld + col : col * from.ld + row; });
   __syncthreads();
   Word *to = x.to + batch * x.batch_stride;
-  for (int t = threadIdx.x; t < kArrangeEdge * kArrangeEdge; t += kArrangeThreads) {
-    const int across = t / kArrangeEdge, along = t % kArrangeEdge;
+#pragma unroll 4
+  for (int t = 0; t < each; ++t) {
+    const int across = first + t * (kArrangeThreads / kArrangeEdge);
     const int i = x.row_lines ? across : along, j = x.row_lines ? along : across;
     const int64_t row = row0 + i, col = col0 + j;
     if (row < from.rows && col < from.cols) to[x.row_lines ? row * x.ld + col : col * x.ld + row] = block[i][j];

@@ -1,0 +1,106 @@
+#include "cuda/schedule/hopper_schedule.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "support/catch.h"
+#include "unit/core/layouts.h"
+
+using namespace tritri;
+using namespace tritri::cuda;
+
+namespace {
+
+Tiling tiling(Fill a, Fill b, Fill c, int64_t m, int64_t n, int64_t k, int64_t batch = 1) { return {a, b, c, m, n, k, batch, 128, 256, 32}; }
+int64_t row_of(const Tiling &t, const Item &item) { return item.tile / t.tiles_n() % t.tiles_m(); }
+int64_t column_of(const Tiling &t, const Item &item) { return item.tile % t.tiles_n(); }
+double cost_of(const Tiling &t, const Item &item, const Costs &costs) {
+  return static_cast<double>(t.stages(row_of(t, item), column_of(t, item)).size()) / item.pieces + costs.tile;
+}
+
+void require_complete(const Tiling &t, const Schedule &schedule, int workers, bool zeros_elsewhere) {
+  REQUIRE(schedule.first.size() == static_cast<size_t>(workers) + 1);
+  REQUIRE(schedule.first.front() == 0);
+  REQUIRE(schedule.first.back() == schedule.items.size());
+  REQUIRE(schedule.slots <= most_slots(workers));
+  std::map<uint32_t, std::set<int>> pieces;
+  std::set<int> slots;
+  for (const Item &item : schedule.items) {
+    REQUIRE(item.piece < item.pieces);
+    REQUIRE(pieces[item.tile].insert(item.piece).second);
+    if (item.piece + 1 == item.pieces) continue;
+    REQUIRE(item.slot + item.piece < schedule.slots);
+    REQUIRE(slots.insert(item.slot + item.piece).second);
+  }
+  for (int64_t batch = 0; batch < t.batch; ++batch)
+    for (int64_t i = 0; i < t.tiles_m(); ++i)
+      for (int64_t j = 0; j < t.tiles_n(); ++j) {
+        const auto found = pieces.find(static_cast<uint32_t>((batch * t.tiles_m() + i) * t.tiles_n() + j));
+        const bool wanted = t.c_holds_some(i, j) && !(zeros_elsewhere && t.only_zeros(i, j));
+        REQUIRE((found != pieces.end()) == wanted);
+        if (!wanted) continue;
+        for (const Item &item : schedule.items)
+          if (item.tile == found->first) REQUIRE(found->second.size() == item.pieces);
+      }
+}
+
+}  // namespace
+
+TEST_CASE("a schedule holds every tile of C once, whole or in pieces with slots of their own") {
+  for (const Fill a : unit::all_fills) for (const Fill b : unit::all_fills) for (const Fill c : unit::all_fills)
+  for (const bool zeros_elsewhere : {false, true}) for (const int workers : {1, 7, 66}) for (const int neighbours : {1, 4}) {
+    const Costs costs{2, 8, neighbours};
+    for (const Tiling &t : {tiling(a, b, c, 1, 1, 1), tiling(a, b, c, 700, 1100, 300), tiling(a, b, c, 1100, 520, 4000), tiling(a, b, c, 300, 300, 300, 5)})
+      require_complete(t, make_schedule(t, workers, costs, zeros_elsewhere), workers, zeros_elsewhere);
+  }
+}
+
+TEST_CASE("pieces that others wait for come first in every worker's list") {
+  const Tiling t = tiling(Fill::lower, Fill::lower, Fill::full, 1024, 1024, 1024);
+  const Schedule schedule = make_schedule(t, 132, {2, 8, 1}, true);
+  REQUIRE(schedule.pieces > 1);
+  for (size_t w = 0; w + 1 < schedule.first.size(); ++w) {
+    bool waits = false;
+    for (uint32_t x = schedule.first[w]; x < schedule.first[w + 1]; ++x) {
+      const Item &item = schedule.items[x];
+      const bool owed = item.piece + 1 < item.pieces;
+      REQUIRE_FALSE((owed && waits));
+      waits = waits || !owed;
+    }
+  }
+}
+
+TEST_CASE("a schedule is balanced, and the closed-form load foretells it") {
+  for (const int64_t n : {2048, 4096, 8192}) for (const int neighbours : {1, 4}) {
+    if (neighbours == 4 && n < 8192) continue;
+    const Tiling t{Fill::lower, Fill::lower, Fill::full, n, n, n, 1, 128, 128, 32};
+    const Costs costs{2, 8, neighbours};
+    const Schedule schedule = make_schedule(t, 132, costs, true);
+    double longest = 0, all = 0;
+    for (size_t w = 0; w < 132; ++w) {
+      double sum = 0;
+      for (uint32_t x = schedule.first[w]; x < schedule.first[w + 1]; ++x) sum += cost_of(t, schedule.items[x], costs);
+      longest = std::max(longest, sum);
+      all += sum;
+    }
+    REQUIRE(longest < 1.25 * all / 132);
+    const double foretold = measure(t).longest_worker(132, costs);
+    REQUIRE(foretold > 0.8 * longest);
+    REQUIRE(foretold < 1.25 * longest);
+  }
+}
+
+TEST_CASE("a recalled schedule is the one that would be made") {
+  const Costs costs{2, 8, 1};
+  for (int round = 0; round < 3; ++round)
+    for (const int64_t n : {300, 600, 900, 1200, 1500, 1800}) for (const bool zeros_elsewhere : {false, true}) {
+      const Tiling t = tiling(Fill::upper, Fill::full, Fill::full, n, n, n);
+      const Schedule made = make_schedule(t, 66, costs, zeros_elsewhere);
+      const Schedule &recalled = recall_schedule(t, 66, costs, zeros_elsewhere);
+      REQUIRE(made.first == recalled.first);
+      REQUIRE(made.slots == recalled.slots);
+      REQUIRE(std::equal(made.items.begin(), made.items.end(), recalled.items.begin(), recalled.items.end(),
+                         [](const Item &x, const Item &y) { return x.tile == y.tile && x.slot == y.slot && x.piece == y.piece && x.pieces == y.pieces; }));
+    }
+}
