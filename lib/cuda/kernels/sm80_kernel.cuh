@@ -1,0 +1,188 @@
+// The skeleton for cards from sm_80 on: one thread block per tile of C, a ring of shared-memory stages filled by cp.async, register blocks
+// that multiply them. A traits struct says what is multiplied and how; fill, unit diagonal, op, order, alignment and batch are data.
+//
+// Three places know an element type: its core in tile/, its traits in kernels/sm80_<type>.cu, and its line in sm80_variants().
+#pragma once
+#include "cuda/heuristics.h"
+#include "cuda/runtime/check.h"
+#include "cuda/tile/element.h"
+#include "cuda/tile/sm80_order.h"
+#include "cuda/tile/sm80_panel.cuh"
+
+namespace tritri::cuda {
+
+struct Sm80Arguments {
+  ProductArguments p;
+  Panel a, b;         // b is B transposed
+  GroupedOrder order;
+  unsigned batch;
+  bool conj_b, conj_c;  // conj(A) B = conj(A conj(B)): only B is conjugated on its way into the products
+  bool c_aligned;       // every row of C begins on a 16-byte boundary
+
+  Sm80Arguments(const Problem &problem, const GroupedOrder &order)
+      : p(problem), a(problem.a, element_bytes(problem.dtype)), b(transposed(problem.b), element_bytes(problem.dtype)), order(order),
+        batch(static_cast<unsigned>(problem.batch)), conj_b(problem.a.conj != problem.b.conj), conj_c(problem.a.conj) {
+    const int64_t size = element_bytes(problem.dtype);
+    c_aligned = (reinterpret_cast<uintptr_t>(problem.c.data) | static_cast<uint64_t>(problem.c.ld * size) | static_cast<uint64_t>(problem.c.batch_stride * size)) % 16 == 0;
+  }
+};
+
+// One instantiation of the skeleton, as the host sees it.
+struct Sm80Variant {
+  int tile_m, tile_n, tile_k, threads;
+  int resident;         // thread blocks that share a multiprocessor
+  size_t shared_bytes;
+  double rate;          // real multiply-adds relative to the card's float32 FMA rate once the card is full
+  double alone;         // the same for a block that has its multiprocessor to itself
+  void (*load)();
+  void (*launch)(const Sm80Arguments &arguments, unsigned blocks, cudaStream_t stream);
+};
+struct Sm80Variants { const Sm80Variant *first; int count; };
+void sm80_launch(const Problem &problem, const Sm80Variant &variant, cudaStream_t stream);
+extern const Sm80Variants sm80_f32, sm80_f64, sm80_c64, sm80_c128;
+
+// Tr: Core (see tile/sm80_ffma.cuh), tile_m, tile_n, tile_k, stages, resident; rate and alone for the cost model.
+template <class Tr>
+struct Sm80Shape {
+  using Core = typename Tr::Core;
+  using T = typename Core::T;
+  static constexpr int warps_n = Tr::tile_n / Core::warp_n, warps = Tr::tile_m / Core::warp_m * warps_n, threads = 32 * warps;
+  static constexpr int row_a = Tr::tile_m + Core::pad, row_b = Tr::tile_n + Core::pad, row_c = Tr::tile_n + vector_elements<T>;
+  static constexpr int stage_a = Tr::tile_k * row_a, stage_b = Tr::tile_k * row_b;
+  static constexpr size_t loop_bytes = sizeof(T) * Tr::stages * (stage_a + stage_b);
+  static constexpr size_t tile_bytes = sizeof(T) * Tr::tile_m * row_c;  // the sums pass through the same memory on their way to C
+  static constexpr size_t shared_bytes = loop_bytes > tile_bytes ? loop_bytes : tile_bytes;
+  static_assert(Tr::tile_m % Core::warp_m == 0 && Tr::tile_n % Core::warp_n == 0, "warps must cover the tile");
+  static_assert(Tr::tile_k % Core::step == 0, "a stage holds whole steps");
+  static_assert(Tr::stages >= 2, "one stage is multiplied while others fill");
+  using LoaderA = PanelLoader<T, Tr::tile_m, Tr::tile_k, row_a, threads>;
+  using LoaderB = PanelLoader<T, Tr::tile_n, Tr::tile_k, row_b, threads>;
+};
+
+// Assumes: batch * tiles fits gridDim.x; m, n, k < 2^30; no operand packed, C apart from A and B.
+template <class Tr>
+__global__ void __launch_bounds__(Sm80Shape<Tr>::threads, Tr::resident) sm80(const __grid_constant__ Sm80Arguments args) {
+  using Shape = Sm80Shape<Tr>;
+  using Core = typename Shape::Core;
+  using T = typename Shape::T;
+  extern __shared__ __align__(16) unsigned char shared_bytes[];
+  T *const shared = reinterpret_cast<T *>(shared_bytes), *const stages_a = shared, *const stages_b = shared + Tr::stages * Shape::stage_a;
+
+  const ProductArguments &p = args.p;
+  const int64_t batch = blockIdx.x % args.batch;
+  const GridPlace place = args.order.tile(blockIdx.x / args.batch);
+  const int i0 = static_cast<int>(place.u) * Tr::tile_m, j0 = static_cast<int>(place.v) * Tr::tile_n;
+  const int m = static_cast<int>(p.m), n = static_cast<int>(p.n);
+  if (i0 >= m || j0 >= n) return;
+  const Range rows{i0, min(i0 + Tr::tile_m, m)}, cols{j0, min(j0 + Tr::tile_n, n)};
+  if (p.c.fill == Fill::lower && rows.end - 1 < cols.begin) return;
+  if (p.c.fill == Fill::upper && rows.begin > cols.end - 1) return;
+
+  const Range range = k_range(p.a.fill, p.b.fill, p.k, rows, cols);
+  const int k_begin = static_cast<int>(range.begin), turns = (static_cast<int>(range.size()) + Tr::tile_k - 1) / Tr::tile_k;
+  if (turns > 0) {
+    typename Shape::LoaderA loader_a(args.a, matrix_of<T>(p.a, batch), i0, k_begin);
+    typename Shape::LoaderB loader_b(args.b, matrix_of<T>(p.b, batch), j0, k_begin);
+
+    // A warp multiplies only the k that its own rows and columns have, rounded to steps. Warps of one scheduler (every fourth) get different
+    // rows and columns, so that near a diagonal no scheduler idles while others work.
+    const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0);
+    const int warp_row = warp / Shape::warps_n * Core::warp_m, warp_col = (warp + warp / Shape::warps_n) % Shape::warps_n * Core::warp_n;
+    const Range own = k_range(p.a.fill, p.b.fill, p.k, {i0 + warp_row, i0 + warp_row + Core::warp_m}, {j0 + warp_col, j0 + warp_col + Core::warp_n});
+    const bool outside = i0 + warp_row >= m || j0 + warp_col >= n;
+    const int own_begin = static_cast<int>(own.begin) - k_begin, own_end = outside ? 0 : static_cast<int>(own.end) - k_begin;
+
+    Core core;
+    const T *const warp_a = stages_a + warp_row + Core::template place_a<Shape::row_a>(), *const warp_b = stages_b + warp_col + Core::template place_b<Shape::row_b>();
+    // Stages are filled `ahead` turns ahead; the first turns only fill, so that the loads stand here once.
+    constexpr int ahead = Tr::stages - 1, second = Tr::tile_k > Core::step ? Core::step : 0;
+    int filled = 0, used = 0;
+#pragma unroll 1
+    for (int turn = -ahead; turn < turns; ++turn) {
+      if (turn == 0) {
+        wait_for_copies<ahead - 1>();
+        __syncthreads();
+        core.template fetch<Shape::row_a, Shape::row_b>(warp_a, warp_b);
+      }
+      const int next = used == ahead ? 0 : used + 1;
+#pragma unroll 1
+      for (int slice = 0; slice < Tr::tile_k; slice += Core::step) {
+        if (turn + ahead < turns) {
+          if (slice == 0) loader_a.load(stages_a + filled * Shape::stage_a, turn + ahead);
+          if (slice == second) loader_b.load(stages_b + filled * Shape::stage_b, turn + ahead);
+        }
+        if (turn < 0) continue;
+        const int k = turn * Tr::tile_k + slice;
+        const bool active = k < own_end && k + Core::step > own_begin, last = slice + Core::step == Tr::tile_k;
+        const T *const step_a = warp_a + used * Shape::stage_a + slice * Shape::row_a, *const step_b = warp_b + used * Shape::stage_b + slice * Shape::row_b;
+        if (active) core.template advance<Shape::row_a, Shape::row_b>(step_a, step_b, args.conj_b);
+        if (last) {
+          commit_copies();
+          wait_for_copies<ahead - 1>();
+          __syncthreads();  // the next stage is filled, and this one has been read by all
+          core.template fetch<Shape::row_a, Shape::row_b>(warp_a + next * Shape::stage_a, warp_b + next * Shape::stage_b);
+        } else {
+          core.template fetch<Shape::row_a, Shape::row_b>(step_a + Core::step * Shape::row_a, step_b + Core::step * Shape::row_b);
+        }
+        if (active) core.finish(args.conj_b);
+      }
+      filled = filled == ahead ? 0 : filled + 1;
+      if (turn < 0) commit_copies();
+      else used = next;
+    }
+    __syncthreads();
+    core.template put<Shape::row_c>(shared + warp_row * Shape::row_c + warp_col);
+
+    __syncthreads();
+  }
+
+  constexpr int vector = vector_elements<T>, per_row = Tr::tile_n / vector;
+  // A sum over masked zeros alone is zero or, beside an Inf, NaN: settle looks at those again.
+  const bool whole = p.a.fill == Fill::full && p.b.fill == Fill::full;
+  T *const target = static_cast<T *>(const_cast<void *>(p.c.data)) + batch * p.c.batch_stride;
+#pragma unroll 1
+  for (int index = threadIdx.x; index < Tr::tile_m * per_row; index += Shape::threads) {
+    const int r = index / per_row, c = index % per_row * vector;
+    const int i = i0 + r, j = j0 + c;
+    if (i >= m) break;
+    const Range held = row_held(p.c.fill, i, p.n);
+    Vector<T> sums{};
+    if (turns > 0) sums = *reinterpret_cast<const Vector<T> *>(shared + r * Shape::row_c + c);
+    const auto product = [&](int e) -> Settled<T> {
+      T sum = sums.value[e];
+      if (turns == 0) return {sum, true};
+      if constexpr (is_complex_element<T>) {
+        if (args.conj_c) sum.im = -sum.im;
+      }
+      if (whole) return {sum, false};
+      return settle<T>(p, batch, i, j + e, sum);
+    };
+    T *const to = target + i * p.c.ld + j;
+    if (args.c_aligned && j >= held.begin && j + vector <= held.end) {
+      Vector<T> values{};
+      if (p.beta_re != 0 || p.beta_im != 0) values = *reinterpret_cast<const Vector<T> *>(to);
+#pragma unroll
+      for (int e = 0; e < vector; ++e) store<T>(p, &values.value[e], product(e));
+      *reinterpret_cast<Vector<T> *>(to) = values;
+    } else {
+#pragma unroll
+      for (int e = 0; e < vector; ++e)
+        if (j + e >= held.begin && j + e < held.end) store<T>(p, to + e, product(e));
+    }
+  }
+}
+
+template <class Tr>
+constexpr Sm80Variant sm80_variant() {
+  using Shape = Sm80Shape<Tr>;
+  const auto load = [] {
+    TRITRI_CUDA_CHECK(cudaFuncSetAttribute(sm80<Tr>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(Shape::shared_bytes)));
+  };
+  const auto launch = [](const Sm80Arguments &arguments, unsigned blocks, cudaStream_t stream) {
+    sm80<Tr><<<blocks, Shape::threads, Shape::shared_bytes, stream>>>(arguments);
+    TRITRI_CUDA_CHECK(cudaGetLastError());
+  };
+  return {Tr::tile_m, Tr::tile_n, Tr::tile_k, Shape::threads, Tr::resident, Shape::shared_bytes, Tr::rate, Tr::alone, load, launch};
+}
+
+}  // namespace tritri::cuda

@@ -1,0 +1,89 @@
+// A warp's share of a tile by IEEE fused multiply-adds, float or complex<float>: each thread holds groups of one 16-byte vector of rows by one
+// of columns, lanes 4 x 8, so that every fragment is one LDS.128 (rows are broadcast to 8 lanes, columns to 4).
+#pragma once
+#include "cuda/tile/sm80_panel.cuh"
+
+namespace tritri::cuda {
+
+// groups_m x groups_n vectors per thread. The skeleton calls, for every step of `step` k: advance, fetch of what comes next, finish; the
+// barrier between two stages falls before the fetch, so that a step's last products hide it.
+template <class T_, int groups_m, int groups_n>
+struct FfmaCore {
+  using T = T_;
+  static constexpr int vector = vector_elements<T>;
+  static constexpr int warp_m = 4 * vector * groups_m, warp_n = 8 * vector * groups_n;
+  static constexpr int step = 8;  // small code stays in the instruction cache
+  static constexpr int pad = 4;   // of a stage's rows, in elements: transposed 4-byte and 8-byte writes meet no bank conflict
+
+  T sum[groups_m * vector][groups_n * vector];
+  Vector<T> left[2][groups_m], right[2][groups_n];
+
+  __device__ __forceinline__ FfmaCore() {
+#pragma unroll
+    for (auto &line : sum)
+#pragma unroll
+      for (T &x : line) x = zero<T>();
+  }
+
+  static __device__ __forceinline__ int lane_row() { return threadIdx.x % 32 / 8 * vector; }
+  static __device__ __forceinline__ int lane_col() { return threadIdx.x % 8 * vector; }
+  // Where a thread reads in a stage, from the warp's first row and column.
+  template <int row> static __device__ __forceinline__ int place_a() { return lane_row(); }
+  template <int row> static __device__ __forceinline__ int place_b() { return lane_col(); }
+
+  template <int row_a, int row_b>
+  __device__ __forceinline__ void fetch(const T *a, const T *b) { fetch_k<row_a, row_b>(a, b, 0); }
+
+  // All but the last k of the step at a, b. conj_b: B is conjugated.
+  template <int row_a, int row_b>
+  __device__ __forceinline__ void advance(const T *a, const T *b, bool conj_b) {
+#pragma unroll
+    for (int k = 0; k < step - 1; ++k) {
+      fetch_k<row_a, row_b>(a, b, k + 1);
+      add(k % 2, conj_b);
+    }
+  }
+  __device__ __forceinline__ void finish(bool conj_b) { add(1, conj_b); }
+
+  // To `tile`, which begins at the warp's first row and column.
+  template <int row>
+  __device__ __forceinline__ void put(T *tile) const {
+#pragma unroll
+    for (int r = 0; r < groups_m * vector; ++r) {
+      T *to = tile + (r / vector * 4 * vector + lane_row() + r % vector) * row + lane_col();
+#pragma unroll
+      for (int g = 0; g < groups_n; ++g) {
+        Vector<T> v;
+#pragma unroll
+        for (int e = 0; e < vector; ++e) v.value[e] = sum[r][g * vector + e];
+        *reinterpret_cast<Vector<T> *>(to + g * 8 * vector) = v;
+      }
+    }
+  }
+
+ private:
+  template <int row_a, int row_b>
+  __device__ __forceinline__ void fetch_k(const T *a, const T *b, int k) {
+#pragma unroll
+    for (int g = 0; g < groups_m; ++g) left[k % 2][g] = *reinterpret_cast<const Vector<T> *>(a + k * row_a + g * 4 * vector);
+#pragma unroll
+    for (int g = 0; g < groups_n; ++g) right[k % 2][g] = *reinterpret_cast<const Vector<T> *>(b + k * row_b + g * 8 * vector);
+  }
+
+  __device__ __forceinline__ void add(int buffer, bool conj_b) {
+    if constexpr (is_complex_element<T>) {
+      const float sign = conj_b ? -1.0f : 1.0f;
+#pragma unroll
+      for (auto &v : right[buffer])
+#pragma unroll
+        for (T &x : v.value) x.im *= sign;
+    }
+#pragma unroll
+    for (int r = 0; r < groups_m * vector; ++r)
+#pragma unroll
+      for (int c = 0; c < groups_n * vector; ++c)
+        multiply_add(sum[r][c], left[buffer][r / vector].value[r % vector], right[buffer][c / vector].value[c % vector]);
+  }
+};
+
+}  // namespace tritri::cuda

@@ -1,0 +1,182 @@
+// An operand as the sm_80 skeleton loads it, and the loads: global memory to a stage of shared memory through cp.async, masks on the way.
+//
+// A panel is indexed by x (a row of op(A), a column of op(B)) and k; B is its own transpose, so that one loader serves both. A stage always
+// lies k by k, x contiguous, whatever the lines in memory: lines along x are copied in 16-byte pieces where they are aligned, lines along k
+// are transposed element by element on the way in. What lies outside a fill or the matrix arrives as zero, a unit diagonal as one; nothing
+// outside a fill is read.
+#pragma once
+#include <climits>
+
+#include "cuda/tile/element.h"
+
+namespace tritri::cuda {
+
+struct Panel {
+  const void *data;
+  int64_t ld, batch_stride;
+  int64_t count, depth;  // x < count, k < depth
+  Fill fill;             // lower: k <= x
+  bool unit;
+  bool lines_along_k;
+  bool aligned_lines;     // every line begins on a 16-byte boundary
+  bool aligned_elements;  // complex elements are aligned to their own size
+
+  // Of op(A); for op(B) pass its transpose.
+  Panel(const View &v, int64_t element_size)
+      : data(v.data), ld(v.ld), batch_stride(v.batch_stride), count(v.rows), depth(v.cols), fill(v.fill), unit(v.unit), lines_along_k(v.row_lines) {
+    const uint64_t bits = reinterpret_cast<uintptr_t>(v.data) | static_cast<uint64_t>(v.ld * element_size) | static_cast<uint64_t>(v.batch_stride * element_size);
+    aligned_lines = bits % 16 == 0;
+    aligned_elements = bits % static_cast<uint64_t>(element_size) == 0;
+  }
+};
+
+// Consecutive elements that travel in one 16-byte access.
+template <class T> inline constexpr int vector_elements = 16 / static_cast<int>(sizeof(T));
+template <class T> struct alignas(16) Vector { T value[vector_elements<T>]; };
+
+// The first `size` of `bytes` bytes; the rest becomes zero. Size 0 reads nothing, wherever the pointer points.
+template <int bytes>
+__device__ __forceinline__ void copy_async(void *shared, const void *global, int size = bytes) {
+  const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  if constexpr (bytes == 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(global), "r"(size) : "memory");
+  else asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(global), "n"(bytes), "r"(size) : "memory");
+}
+__device__ __forceinline__ void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int pending> __device__ __forceinline__ void wait_for_copies() { asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory"); }
+
+// Loads `tile` x by `depth` k per turn, one turn after another; row k of a stage begins at k * row. A turn whose elements all exist takes the
+// path without comparisons, and what does not change from turn to turn is kept: address arithmetic competes with the products for issue slots.
+template <class T, int tile, int depth, int row, int threads>
+class PanelLoader {
+  static constexpr int vector = vector_elements<T>;
+  static constexpr int sector = 32 / static_cast<int>(sizeof(T));
+  static constexpr int lanes_k = sector > threads / tile ? sector : threads / tile;  // neighbours along k share 32-byte sectors of a line
+  static constexpr int step_x = threads / lanes_k;
+  static_assert(depth % lanes_k == 0 && threads % lanes_k == 0 && tile % step_x == 0, "lines along k: every thread copies the same number of elements");
+  static_assert(threads % tile == 0 || tile % threads == 0, "lines along x: whole rows of the stage per pass");
+  static_assert(row * sizeof(T) % 16 == 0, "rows of a stage must be aligned for vector reads");
+
+  // Threads along x when they copy `width` elements each.
+  template <int width> struct AlongX {
+    static constexpr int per_line = tile / width, step_k = threads < per_line ? 1 : threads / per_line, span = threads < per_line ? threads * width : tile;
+  };
+
+  const Panel &panel;
+  const int x0, k0;
+  const T *from;               // this thread's first element of the next turn
+  int turns_begin, turns_end;  // turns whose elements all exist
+
+ public:
+  // The tile begins at x0; turns at k0.
+  __device__ __forceinline__ PanelLoader(const Panel &p, const T *data, int x0, int k0) : panel(p), x0(x0), k0(k0) {
+    const int64_t x = x0 + my_x(), k = k0 + my_k();
+    from = data + (p.lines_along_k ? x * p.ld + k : k * p.ld + x);
+    // block_is_whole, solved for k. A unit diagonal counts as missing; above it, a full panel takes the masked path.
+    const bool above = p.fill == Fill::upper || (p.fill == Fill::full && p.unit);
+    const int begin = above ? x0 + tile - 1 + p.unit : k0, depth_end = static_cast<int>(p.depth);
+    const int end = p.fill == Fill::lower ? min(x0 + 1 - p.unit, depth_end) : depth_end;
+    turns_begin = begin > k0 ? (begin - k0 + depth - 1) / depth : 0;
+    turns_end = x0 + tile <= p.count && end > k0 ? (end - k0) / depth : 0;
+  }
+
+  // Turns come in order, from 0.
+  __device__ __forceinline__ void load(T *stage, int turn) {
+    const bool whole = turn >= turns_begin && turn < turns_end;
+    if (panel.lines_along_k) {
+      if (whole) along_k<false>(stage, turn);
+      else along_k<true>(stage, turn);
+    } else if (vectors() && (whole || (panel.fill != Fill::lower && !panel.unit))) {
+      // cp.async zeroes the end of a vector, not its beginning: that serves k >= x.
+      if (whole) along_x<vector, false>(stage, turn);
+      else along_x<vector, true>(stage, turn);
+    } else {
+      if (whole) along_x<1, false>(stage, turn);
+      else along_x<1, true>(stage, turn);
+    }
+    from += panel.lines_along_k ? depth : depth * panel.ld;
+  }
+
+ private:
+  __device__ __forceinline__ bool vectors() const { return panel.aligned_lines; }
+  __device__ __forceinline__ int my_x() const {
+    return panel.lines_along_k ? threadIdx.x / lanes_k : vectors() ? threadIdx.x % AlongX<vector>::per_line * vector : threadIdx.x % AlongX<1>::per_line;
+  }
+  __device__ __forceinline__ int my_k() const {
+    return panel.lines_along_k ? threadIdx.x % lanes_k : vectors() ? threadIdx.x / AlongX<vector>::per_line : threadIdx.x / AlongX<1>::per_line;
+  }
+
+  // What this thread may copy, relative to its own first element: 32-bit comparisons with constants.
+  struct Mask {
+    int diagonal, low, high, x_end, k_end;
+    bool unit;
+    __device__ __forceinline__ Mask(const Panel &p, int x, int k)
+        : diagonal(x - k), low(p.fill == Fill::upper ? diagonal : INT_MIN), high(p.fill == Fill::lower ? diagonal : INT_MAX), x_end(static_cast<int>(p.count) - x),
+          k_end(static_cast<int>(p.depth) - k), unit(p.unit) {}
+    __device__ __forceinline__ bool held(int dx, int dk) const { return dx < x_end && dk < k_end && dk - dx >= low && dk - dx <= high; }
+    __device__ __forceinline__ bool is_one(int dx, int dk) const { return unit && dk - dx == diagonal && dx < x_end && dk < k_end; }
+
+  };
+
+  __device__ __forceinline__ void copy_element(T *to, const T *source, bool held = true) const {
+    const int size = held ? static_cast<int>(sizeof(T)) : 0;
+    if constexpr (is_complex_element<T>) {
+      if (!panel.aligned_elements) {
+        copy_async<sizeof(T) / 2>(&to->re, &source->re, size / 2);
+        copy_async<sizeof(T) / 2>(&to->im, &source->im, size / 2);
+        return;
+      }
+    }
+    copy_async<sizeof(T)>(to, source, size);
+  }
+
+  template <bool masked>
+  __device__ __forceinline__ void place(T *to, const T *source, const Mask &mask, int dx, int dk) const {
+    if (masked && mask.is_one(dx, dk)) *to = one<T>();
+    else copy_element(to, source, !masked || mask.held(dx, dk));
+  }
+
+  template <bool masked>
+  __device__ __forceinline__ void along_k(T *stage, int turn) const {
+    const int x = threadIdx.x / lanes_k, k = threadIdx.x % lanes_k;
+    const Mask mask(panel, x0 + x, k0 + turn * depth + k);
+    const T *source = from;
+    T *to = stage + k * row + x;
+#pragma unroll
+    for (int dx = 0; dx < tile; dx += step_x) {
+#pragma unroll
+      for (int dk = 0; dk < depth; dk += lanes_k) place<masked>(to + dk * row + dx, source + dk, mask, dx, dk);
+      source += step_x * panel.ld;
+    }
+  }
+
+  // How many of `width` elements from (dx, dk) on exist, where those that do not come last.
+  static __device__ __forceinline__ int prefix(const Mask &mask, int dx, int dk, int width) {
+    const int inside = min(width, mask.x_end - dx), below = mask.low == INT_MIN ? width : dk - dx - mask.low + 1;
+    return max(min(inside, below), 0);
+  }
+
+  template <int width, bool masked>
+  __device__ __forceinline__ void along_x(T *stage, int turn) const {
+    using Along = AlongX<width>;
+    const int x = threadIdx.x % Along::per_line * width, k = threadIdx.x / Along::per_line;
+    if (Along::step_k > depth && k >= depth) return;
+    const Mask mask(panel, x0 + x, k0 + turn * depth + k);
+    const T *source = from + (k - my_k()) * panel.ld + (x - my_x());  // `from` is dealt out in vectors where lines are aligned
+    T *to = stage + k * row + x;
+#pragma unroll
+    for (int dk = 0; dk < depth; dk += Along::step_k) {
+#pragma unroll
+      for (int dx = 0; dx < tile; dx += Along::span) {
+        if constexpr (width == 1) {
+          place<masked>(to + dk * row + dx, source + dx, mask, dx, dk);
+        } else {
+          const int held = !masked ? width : dk < mask.k_end ? prefix(mask, dx, dk, width) : 0;
+          copy_async<16>(to + dk * row + dx, source + dx, held * static_cast<int>(sizeof(T)));
+        }
+      }
+      source += Along::step_k * panel.ld;
+    }
+  }
+};
+
+}  // namespace tritri::cuda
