@@ -56,43 +56,65 @@ const char *const computes[] = {"default", "pedantic", "tf32"};
 const char *const algorithms[] = {"auto", "kernel", "cublas"};
 const int64_t widths[] = {4, 8, 8, 16, 2, 2};
 
+// Milliseconds of one product on the device, the median of several groups; small products are enqueued back to back, so that the host's share hides.
+double time_multiply(tritri_context *context, cudaStream_t stream, const tritri_multiply_options &options, tritri_matrix *a, tritri_matrix *b, tritri_matrix *c, int64_t n) {
+  const int group = n <= 2048 ? 20 : 1, groups = n <= 4096 ? 15 : 7;
+  for (int i = 0; i < 3; ++i) call(tritri_multiply(context, &options, a, b, c));
+  cudaEvent_t from, to;
+  cuda(cudaEventCreate(&from));
+  cuda(cudaEventCreate(&to));
+  std::vector<double> times;
+  for (int i = 0; i < groups; ++i) {
+    cuda(cudaEventRecord(from, stream));
+    for (int j = 0; j < group; ++j) call(tritri_multiply(context, &options, a, b, c));
+    cuda(cudaEventRecord(to, stream));
+    cuda(cudaEventSynchronize(to));
+    float ms = 0;
+    cuda(cudaEventElapsedTime(&ms, from, to));
+    times.push_back(ms / group);
+  }
+  cuda(cudaEventDestroy(from));
+  cuda(cudaEventDestroy(to));
+  return median(times);
+}
+
+// lower * lower by every algorithm, and its peers in the same run: cuBLAS GEMM and, where cuBLAS has one, TRMM on the same values.
 void time_products(tritri_context *context, cudaStream_t stream, int64_t n, int32_t dtype, int32_t compute, bool cublas) {
-  const size_t bytes = static_cast<size_t>(n * n * widths[dtype]);
-  const std::vector<unsigned char> host = random_bytes(bytes, dtype);
-  const tritri_matrix_desc lower = describe(n, n, TRITRI_FILL_LOWER, dtype);
-  const Matrix a = support::upload(context, lower, host.data()), b = support::upload(context, lower, host.data());
-  const Matrix c = create(context, describe(n, n, TRITRI_FILL_FULL, dtype));
-  for (const int32_t algorithm : {TRITRI_ALGORITHM_AUTO, TRITRI_ALGORITHM_KERNEL, TRITRI_ALGORITHM_CUBLAS}) {
-    if (algorithm == TRITRI_ALGORITHM_CUBLAS && !cublas) continue;
+  struct Row { const char *product; int32_t a, b, algorithm; };
+  const std::vector<Row> rows = {{"lower*lower", TRITRI_FILL_LOWER, TRITRI_FILL_LOWER, TRITRI_ALGORITHM_AUTO},
+                                 {"lower*lower", TRITRI_FILL_LOWER, TRITRI_FILL_LOWER, TRITRI_ALGORITHM_KERNEL},
+                                 {"lower*lower", TRITRI_FILL_LOWER, TRITRI_FILL_LOWER, TRITRI_ALGORITHM_CUBLAS},
+                                 {"full*full", TRITRI_FILL_FULL, TRITRI_FILL_FULL, TRITRI_ALGORITHM_CUBLAS},
+                                 {"lower*full", TRITRI_FILL_LOWER, TRITRI_FILL_FULL, TRITRI_ALGORITHM_CUBLAS},
+                                 {"lower*full", TRITRI_FILL_LOWER, TRITRI_FILL_FULL, TRITRI_ALGORITHM_AUTO}};
+  const std::vector<unsigned char> host = random_bytes(static_cast<size_t>(n * n * widths[dtype]), dtype);
+  const tritri_matrix_desc full = describe(n, n, TRITRI_FILL_FULL, dtype);
+  const Matrix a_memory = support::upload(context, full, host.data()), b_memory = support::upload(context, full, host.data());
+  const Matrix c = create(context, full);
+  const auto with_fill = [&](const Matrix &matrix, int32_t fill) {
+    tritri_matrix_desc desc = TRITRI_MATRIX_DESC_INIT;
+    void *data = nullptr;
+    call(tritri_matrix_desc_get(matrix, &desc));
+    call(tritri_matrix_data(matrix, &data));
+    desc.fill = fill;
+    return support::wrap(context, desc, data);
+  };
+  for (const Row &row : rows) {
+    if (row.algorithm == TRITRI_ALGORITHM_CUBLAS && !cublas) continue;
+    const Matrix a = with_fill(a_memory, row.a), b = with_fill(b_memory, row.b);
     tritri_multiply_options options = TRITRI_MULTIPLY_OPTIONS_INIT;
     options.compute = compute;
-    options.algorithm = algorithm;
+    options.algorithm = row.algorithm;
     char plan[512];
     call(tritri_plan_describe(context, &options, a, b, c, plan, sizeof plan));
     const char *begin = std::strstr(plan, "kernel="), *end = begin ? std::strchr(begin, ' ') : nullptr;
     const std::string kernel = begin && end ? std::string(begin + 7, end) : "";
-    const char *modelled = std::strstr(plan, "seconds=");
-    for (int i = 0; i < 3; ++i) call(tritri_multiply(context, &options, a, b, c));
-    cudaEvent_t from, to;
-    cuda(cudaEventCreate(&from));
-    cuda(cudaEventCreate(&to));
-    std::vector<double> times;
-    for (int i = 0; i < 15; ++i) {
-      cuda(cudaEventRecord(from, stream));
-      call(tritri_multiply(context, &options, a, b, c));
-      cuda(cudaEventRecord(to, stream));
-      cuda(cudaEventSynchronize(to));
-      float ms = 0;
-      cuda(cudaEventElapsedTime(&ms, from, to));
-      times.push_back(ms);
-    }
-    cuda(cudaEventDestroy(from));
-    cuda(cudaEventDestroy(to));
-    const double ms = median(times), complex = dtype == TRITRI_COMPLEX64 || dtype == TRITRI_COMPLEX128 ? 4 : 1, cube = static_cast<double>(n) * n * n;
-    std::printf("{\"timing\": \"multiply\", \"n\": %lld, \"dtype\": \"%s\", \"compute\": \"%s\", \"algorithm\": \"%s\", \"kernel\": \"%s\", \"ms\": %.4f, \"modelled_ms\": %.4f, "
-                "\"useful_tflops\": %.2f}\n",
-                static_cast<long long>(n), dtypes[dtype], computes[compute], algorithms[algorithm], kernel.c_str(), ms, modelled ? 1e3 * std::atof(modelled + 8) : 0.0,
-                complex * cube / 3 / (ms * 1e9));
+    const char *modelled = std::strstr(plan, "seconds="), *flops = std::strstr(plan, "flops=");
+    const double ms = time_multiply(context, stream, options, a, b, c, n);
+    std::printf("{\"timing\": \"multiply\", \"product\": \"%s\", \"n\": %lld, \"dtype\": \"%s\", \"compute\": \"%s\", \"algorithm\": \"%s\", \"kernel\": \"%s\", \"ms\": %.4f, "
+                "\"modelled_ms\": %.4f, \"useful_tflops\": %.2f}\n",
+                row.product, static_cast<long long>(n), dtypes[dtype], computes[compute], algorithms[row.algorithm], kernel.c_str(), ms,
+                modelled ? 1e3 * std::atof(modelled + 8) : 0.0, flops ? std::atof(flops + 6) / (ms * 1e9) : 0.0);
     std::fflush(stdout);
   }
 }
@@ -154,10 +176,13 @@ int main(int argc, char **argv) {
     call(tritri_device_info_get(TRITRI_DEVICE_CUDA, 0, &info));
     Stream stream;
     const Context context = make_context(stream.get());
-    for (const int64_t n : quick ? std::vector<int64_t>{1024, 4096} : std::vector<int64_t>{256, 512, 1024, 2048, 4096, 8192}) {
+    for (const int64_t n : quick ? std::vector<int64_t>{1024, 4096} : std::vector<int64_t>{256, 512, 1024, 2048, 4096, 8192, 16384}) {
+      // The slow types stop at 8192: this program has minutes, not hours.
       for (int32_t compute = 0; compute < 3; ++compute) time_products(context, stream.get(), n, TRITRI_FLOAT32, compute, info.blas_version != 0);
-      for (int32_t dtype = TRITRI_FLOAT64; dtype <= TRITRI_BFLOAT16; ++dtype)
+      for (int32_t dtype = TRITRI_FLOAT64; dtype <= TRITRI_BFLOAT16; ++dtype) {
+        if (n > 8192 && (dtype == TRITRI_COMPLEX64 || dtype == TRITRI_COMPLEX128)) continue;
         time_products(context, stream.get(), n, dtype, TRITRI_COMPUTE_DEFAULT, info.blas_version != 0);
+      }
     }
     time_transfers(context, 4096);
     if (!quick) time_transfers(context, 16384);
