@@ -145,11 +145,10 @@ void time_transfers(tritri_context *context, int64_t n) {
   }
 }
 
-void time_start(void) {
+void time_start(int64_t n) {
   double t0 = now();
   const Context context = make_context();
   const double created = now() - t0;
-  const int64_t n = 1024;
   const std::vector<unsigned char> host = random_bytes(static_cast<size_t>(n * n * 4), TRITRI_FLOAT32);
   const tritri_matrix_desc lower = describe(n, n, TRITRI_FILL_LOWER);
   const Matrix a = support::upload(context, lower, host.data()), c = create(context, describe(n, n, TRITRI_FILL_FULL));
@@ -171,15 +170,15 @@ void time_start(void) {
 int main(int argc, char **argv) {
   const bool quick = argc == 2 && std::string(argv[1]) == "--quick";
   try {
-    time_start();
+    for (const int64_t n : {1024, 4096}) time_start(n);
     tritri_device_info info = TRITRI_DEVICE_INFO_INIT;
     call(tritri_device_info_get(TRITRI_DEVICE_CUDA, 0, &info));
     Stream stream;
     const Context context = make_context(stream.get());
     for (const int64_t n : quick ? std::vector<int64_t>{1024, 4096} : std::vector<int64_t>{256, 512, 1024, 2048, 4096, 8192, 16384}) {
-      // The slow types stop at 8192: this program has minutes, not hours.
       for (int32_t compute = 0; compute < 3; ++compute) time_products(context, stream.get(), n, TRITRI_FLOAT32, compute, info.blas_version != 0);
       for (int32_t dtype = TRITRI_FLOAT64; dtype <= TRITRI_BFLOAT16; ++dtype) {
+        // The slow types stop at 8192: this program has minutes, not hours.
         if (n > 8192 && (dtype == TRITRI_COMPLEX64 || dtype == TRITRI_COMPLEX128)) continue;
         time_products(context, stream.get(), n, dtype, TRITRI_COMPUTE_DEFAULT, info.blas_version != 0);
       }
