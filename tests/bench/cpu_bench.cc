@@ -1,7 +1,8 @@
 // The CPU device against OpenBLAS GEMM and TRMM in one process: C = A B, both lower triangular, the other triangles NaN for us (the peers get zeros there, since
-// GEMM reads them). Ours and the peers take turns, each going once through the same sets of inputs, so that caches and a busy machine are the same for all;
-// ratios are medians over the turns. TRMM works in place: the copy of B that it overwrites is made outside its time. Prints JSON.
-//   cpu_bench [--threads 2] [--blas libopenblas.so.0] [--seconds 1] [--dtype float32|float64] n...
+// GEMM reads them). Ours and the peers take turns, each going once through the same sets of inputs after one call to warm up, so that caches and a busy machine are the same for all;
+// ratios are medians over the turns. OpenBLAS's threads spin for some 20 ms after each of its calls, on cores that ours needs, so from n = 256 ours waits until
+// they sleep; --rush 1 leaves the wait out. TRMM works in place: the copy of B that it overwrites is made outside its time. Prints JSON.
+//   cpu_bench [--threads 2] [--blas libopenblas.so.0] [--seconds 1] [--rush 0] [--dtype float32|float64] n...
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tritri/tritri.h"
@@ -73,6 +75,7 @@ double median(std::vector<double> values) {
 struct Settings {
   int threads = 2;
   double seconds = 1;
+  bool rush = false;
   std::string blas = "libopenblas.so.0", dtype;
   std::vector<int> sizes;
 };
@@ -107,6 +110,7 @@ void bench(const Blas &blas, const Settings &settings, tritri_context *context, 
 
   std::vector<double> ours, gemm, trmm, gemm_ratio, trmm_ratio;
   const auto timed = [&](auto &&product) {  // seconds for one product
+    product(sets.back());
     const double start = seconds();
     for (Set<T> &set : sets) product(set);
     return (seconds() - start) / count;
@@ -114,6 +118,7 @@ void bench(const Blas &blas, const Settings &settings, tritri_context *context, 
   const double end = seconds() + settings.seconds;
   for (int turn = -1; turn < 7 || seconds() < end; ++turn) {
     const double g = timed([&](Set<T> &set) { blas.gemm(n, set.a_zero.data(), set.b_zero.data(), set.c.data()); });
+    if (n >= 256 && !settings.rush) std::this_thread::sleep_for(std::chrono::milliseconds(40));
     const double o = timed([&](Set<T> &set) { check(tritri_multiply_host(context, nullptr, &in, set.a.data(), &in, set.b.data(), &out, set.c.data())); });
     for (Set<T> &set : sets) set.work = set.b_zero;
     const double t = timed([&](Set<T> &set) { blas.trmm(n, set.a_zero.data(), set.work.data()); });
@@ -167,6 +172,7 @@ int main(int argc, char **argv) {
       if (word == "--threads") settings.threads = std::stoi(value());
       else if (word == "--blas") settings.blas = value();
       else if (word == "--seconds") settings.seconds = std::stod(value());
+      else if (word == "--rush") settings.rush = std::stoi(value()) != 0;
       else if (word == "--dtype") settings.dtype = value();
       else settings.sizes.push_back(std::stoi(word));
     }
