@@ -200,7 +200,9 @@ void run(const Problem &p, const BlockedSettings &settings, Workspace &workspace
   const auto numbers = [&](int64_t count) { return static_cast<R *>(workspace.reserve(static_cast<size_t>(count) * sizeof(R))); };
   const double seconds = rough_seconds(p);
   const int threads = worthwhile_threads(seconds, settings.threads);
-  if (p.batch > 1 && (threads == 1 || p.batch >= int64_t{4} * settings.threads)) {
+  // Matrices of a few milliseconds gain nothing from a thread each, which would need a workspace each.
+  const bool many = p.batch >= int64_t{4} * settings.threads && seconds < 50 * seconds_per_thread;
+  if (p.batch > 1 && (threads == 1 || many)) {
     const Product<T> product(p, settings, 1);
     if (!product.several_blocks()) {
       // A thread takes whole matrices, some at a time.
