@@ -111,6 +111,8 @@ def test_the_page_for_newcomers_runs(index, tmp_path, monkeypatch):
 
 
 def test_the_page_for_newcomers_command_line(tmp_path):
+    pytest.importorskip("click")
+    pytest.importorskip("rich")
     np.save(tmp_path / "L.npy", np.tril(np.arange(1.0, 10).reshape(3, 3)))
     command = f"{sys.executable} -m tritri "
     scripts = [block for block in blocks("console") if "tritri " in block]
