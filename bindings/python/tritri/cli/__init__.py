@@ -15,14 +15,13 @@ def main(arguments: list[str] | None = None) -> None:
     except ImportError as missing:
         sys.exit(_refuse(f"the command line needs the packages click and rich, and {missing.name} is not installed: pip install click rich"))
     from .commands import tritri
+    words = sys.argv[1:] if arguments is None else arguments
     try:
-        sys.exit(tritri.main(args=arguments, prog_name="tritri", standalone_mode=False) or 0)
+        code = tritri.main(args=words or ["--help"], prog_name="tritri", standalone_mode=False) or 0
+        sys.exit(code if words else 2)  # without a command: the help, and no success
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
     except click.ClickException as wrong:
-        if type(wrong).__name__ == "NoArgsIsHelpError":  # from click 8.2 on; its message is the help
-            click.echo(wrong.format_message())
-            sys.exit(2)
         sys.exit(_refuse(wrong.format_message()))
     except click.Abort:
         sys.exit(_refuse("interrupted"))
