@@ -7,12 +7,12 @@ namespace {
 struct Large {
   using Core = FfmaCore<float, 2, 2>;  // 32 x 64 per warp
   static constexpr int tile_m = 64, tile_n = 128, tile_k = 32, stages = 3, resident = 2;
-  static constexpr double rate = 0.8, alone = 0.5;
+  static constexpr double rate = 0.54, alone = 0.45;
 };
 struct Small {
   using Core = FfmaCore<float, 2, 1>;  // 32 x 32 per warp
   static constexpr int tile_m = 64, tile_n = 64, tile_k = 32, stages = 4, resident = 3;
-  static constexpr double rate = 0.7, alone = 0.55;
+  static constexpr double rate = 0.5, alone = 0.45;
 };
 constexpr Sm80Variant variants[] = {sm80_variant<Large>(), sm80_variant<Small>()};
 

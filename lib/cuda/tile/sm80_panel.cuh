@@ -34,7 +34,7 @@ struct Panel {
 template <class T> inline constexpr int vector_elements = 16 / static_cast<int>(sizeof(T));
 template <class T> struct alignas(16) Vector { T value[vector_elements<T>]; };
 
-// The first `size` of `bytes` bytes; the rest becomes zero. Size 0 reads nothing, wherever the pointer points.
+// `bytes` bytes, or zeros instead: size is `bytes` or 0, and 0 reads nothing, wherever the pointer points.
 template <int bytes>
 __device__ __forceinline__ void copy_async(void *shared, const void *global, int size = bytes) {
   const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
@@ -86,7 +86,7 @@ class PanelLoader {
       if (whole) along_k<false>(stage, turn);
       else along_k<true>(stage, turn);
     } else if (vectors() && (whole || (panel.fill != Fill::lower && !panel.unit))) {
-      // cp.async zeroes the end of a vector, not its beginning: that serves k >= x.
+      // Where k >= x, the elements of a vector that exist come first.
       if (whole) along_x<vector, false>(stage, turn);
       else along_x<vector, true>(stage, turn);
     } else {
@@ -171,7 +171,14 @@ class PanelLoader {
           place<masked>(to + dk * row + dx, source + dx, mask, dx, dk);
         } else {
           const int held = !masked ? width : dk < mask.k_end ? prefix(mask, dx, dk, width) : 0;
-          copy_async<16>(to + dk * row + dx, source + dx, held * static_cast<int>(sizeof(T)));
+          if (!masked || held == width || held == 0) {
+            copy_async<16>(to + dk * row + dx, source + dx, held * static_cast<int>(sizeof(T)));
+          } else {
+            // A vector that is cut short goes element by element: the hardware fetches all 16 bytes of a shortened copy, and the last may lie
+            // beyond the allocation.
+#pragma unroll
+            for (int e = 0; e < width; ++e) copy_element(to + dk * row + dx + e, source + dx + e, e < held);
+          }
         }
       }
       source += Along::step_k * panel.ld;
