@@ -316,6 +316,7 @@ void transfers() {
             void *memory = nullptr;
             call(tritri_matrix_data(matrix, &memory));
             cuda(cudaMemset(memory, 0xff, static_cast<size_t>(shape.rows * shape.cols * shape.batch) * sizeof(float)));
+            cuda(cudaDeviceSynchronize());  // the memset does not wait, and the context's stream does not wait for it
             call(tritri_upload_into(context, matrix, &host_desc, host));
             std::vector<float> raw(static_cast<size_t>(shape.rows * shape.cols * shape.batch));
             cuda(cudaMemcpy(raw.data(), memory, raw.size() * sizeof(float), cudaMemcpyDeviceToHost));
