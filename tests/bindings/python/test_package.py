@@ -56,14 +56,14 @@ def test_B8_a_missing_library_is_named_with_the_places_searched(tmp_path):
 def test_B8_a_library_for_another_platform(tmp_path):
     place = copy_of_the_package(tmp_path)
     (place / "tritri" / "libtritri.so.0").write_bytes(b"\x7fELF" + bytes(2000))
-    last = python("import tritri", PYTHONPATH=str(place)).stderr.strip().splitlines()[-1]
+    last = python("import tritri", PYTHONPATH=str(place), LD_LIBRARY_PATH="").stderr.strip().splitlines()[-1]
     assert last.startswith("ImportError: tritri: libtritri.so.0: must be found and be built for this platform") and str(place / "tritri") in last
 
 
 def test_B8_a_missing_extension_module(tmp_path):
     place = copy_of_the_package(tmp_path)
     (place / "tritri" / "_tritri.abi3.so").unlink()
-    last = python("import tritri", PYTHONPATH=str(place)).stderr.strip().splitlines()[-1]
+    last = python("import tritri", PYTHONPATH=str(place), LD_LIBRARY_PATH="").stderr.strip().splitlines()[-1]
     assert "tritri: _tritri.abi3.so: must be in the package's folder" in last and str(place / "tritri") in last
 
 
