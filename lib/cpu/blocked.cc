@@ -11,9 +11,6 @@
 namespace tritri::cpu {
 namespace {
 
-// What a thread must have to do before it is worth starting: its start and end take about 20 us, far more on a busy machine.
-constexpr double seconds_per_thread = 1e-4;
-
 // About how long one matrix takes one thread; the plan's exact count of flops takes O(m), and small products cannot wait for it.
 double rough_seconds(const Problem &p) {
   const double multiply_adds = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) * (is_complex(p.dtype) ? 4 : 1);
@@ -22,8 +19,8 @@ double rough_seconds(const Problem &p) {
   return multiply_adds * (triangles ? 1.0 / 3 : 1.0) / (wide ? 4e10 : 8e10);
 }
 
-int worthwhile_threads(double seconds, int threads) {
-  return static_cast<int>(std::clamp(seconds / seconds_per_thread, 1.0, static_cast<double>(threads)));
+int worthwhile_threads(double seconds, const BlockedSettings &settings) {
+  return static_cast<int>(std::clamp(seconds / settings.seconds_per_thread, 1.0, static_cast<double>(settings.threads)));
 }
 
 template <class T>
@@ -199,15 +196,15 @@ void run(const Problem &p, const BlockedSettings &settings, Workspace &workspace
   }
   const auto numbers = [&](int64_t count) { return static_cast<R *>(workspace.reserve(static_cast<size_t>(count) * sizeof(R))); };
   const double seconds = rough_seconds(p);
-  const int threads = worthwhile_threads(seconds, settings.threads);
+  const int threads = worthwhile_threads(seconds, settings);
   // Matrices of a few milliseconds gain nothing from a thread each, which would need a workspace each.
-  const bool many = p.batch >= int64_t{4} * settings.threads && seconds < 50 * seconds_per_thread;
+  const bool many = p.batch >= int64_t{4} * settings.threads && seconds < 5 * settings.seconds_per_thread;
   if (p.batch > 1 && (threads == 1 || many)) {
     const Product<T> product(p, settings, 1);
     if (!product.several_blocks()) {
       // A thread takes whole matrices, some at a time.
-      const int team = static_cast<int>(std::min<int64_t>(worthwhile_threads(seconds * static_cast<double>(p.batch), settings.threads), p.batch));
-      const int64_t handful = std::max<int64_t>(1, std::min<int64_t>(static_cast<int64_t>(seconds_per_thread / 4 / seconds), p.batch / (int64_t{4} * team)));
+      const int team = static_cast<int>(std::min<int64_t>(worthwhile_threads(seconds * static_cast<double>(p.batch), settings), p.batch));
+      const int64_t handful = std::max<int64_t>(1, std::min<int64_t>(static_cast<int64_t>(settings.seconds_per_thread / 40 / seconds), p.batch / (int64_t{4} * team)));
       R *const memory = numbers(team * product.numbers(1));
       Phase phase;
       run_team(team, [&](int index) {
@@ -252,7 +249,7 @@ Plan blocked_plan(const Problem &p, const BlockedSettings &settings) {
     return plan;
   }
   visit(p.dtype, [&](auto type) {
-    const int threads = worthwhile_threads(rough_seconds(p), settings.threads);
+    const int threads = worthwhile_threads(rough_seconds(p), settings);
     const Product<typename decltype(type)::type> product(p, settings, threads);
     plan.tile_m = product.blocking().tile_m;
     plan.tile_n = product.blocking().tile_n;

@@ -66,6 +66,7 @@ TEST_CASE("blocked agrees with the reference on random problems", "[blocked]") {
     cpu::BlockedSettings settings;
     settings.kernels = sets[random() % sets.size()];
     settings.threads = std::vector<int>{1, 2, 5}[random() % 3];
+    settings.seconds_per_thread = 1e-8;
     if (random() % 2) settings.pack_bytes = int64_t{1} << (8 + random() % 8);  // several blocks, several chunks of k
     REQUIRE(compare(wish, seed, settings, random() % 4 ? 0 : 2) == "");
   }
@@ -103,8 +104,26 @@ TEST_CASE("V6: every n from 1 to 130 and around tile edges, one and many threads
       for (int threads : {1, 5}) {
         cpu::BlockedSettings settings;
         settings.threads = threads;
+        settings.seconds_per_thread = 1e-8;
         REQUIRE(compare(triangles(dtype, Fill::lower, Fill::lower, Fill::full, n, n, n), static_cast<uint64_t>(n), settings) == "");
         REQUIRE(compare(triangles(dtype, Fill::upper, Fill::upper, Fill::upper, n, n, n), static_cast<uint64_t>(n), settings) == "");
+      }
+    }
+  }
+}
+
+TEST_CASE("V18: batches large and small, one thread and several", "[blocked]") {
+  for (const int64_t batch : {2, 3, 40, 1000}) {
+    for (const int threads : {1, 3}) {
+      for (const double seconds_per_thread : {1e-8, 1e-5, 1e-3}) {
+        Wish wish = triangles(Dtype::f32, Fill::lower, Fill::upper, Fill::full, 17, 13, 15);
+        wish.batch = batch;
+        wish.broadcast_b = batch == 40;
+        wish.padding = 3;
+        cpu::BlockedSettings settings;
+        settings.threads = threads;
+        settings.seconds_per_thread = seconds_per_thread;
+        REQUIRE(compare(wish, static_cast<uint64_t>(batch), settings) == "");
       }
     }
   }
@@ -123,6 +142,7 @@ TEST_CASE("blocked: long sums in several chunks of k, with and without Inf", "[b
       cpu::BlockedSettings settings;
       settings.kernels = set;
       settings.threads = 2;
+      settings.seconds_per_thread = 1e-8;
       if (seed % 2) settings.pack_bytes = 4096;
       REQUIRE(compare(wish, seed, settings, seed % 3 ? 0 : 2) == "");
     }
@@ -163,6 +183,7 @@ TEST_CASE("P6: the same bits whatever the number of threads, on values that roun
       p.c.data = c.data();
       cpu::BlockedSettings settings;
       settings.threads = threads;
+      settings.seconds_per_thread = 1e-8;
       settings.pack_bytes = pack_bytes;
       cpu::Workspace workspace;
       cpu::blocked(p, settings, workspace);
@@ -234,6 +255,7 @@ TEST_CASE("L3: a product in the parent, a fork, a product in the child", "[block
     for (int64_t n : {7, 8, 200, 500}) {
       cpu::BlockedSettings settings;
       settings.threads = 3;
+      settings.seconds_per_thread = 1e-8;
       settings.kernels = set;
       const Wish wish = triangles(Dtype::f64, Fill::lower, Fill::lower, Fill::full, n, n, n);
       REQUIRE(compare(wish, 1, settings) == "");
@@ -258,6 +280,7 @@ TEST_CASE("L10: many threads, a context's worth of work each, on every kernel", 
     threads.emplace_back([&, t] {
       cpu::BlockedSettings settings;
       settings.threads = 2;
+      settings.seconds_per_thread = 1e-8;
       for (uint64_t seed = 1; seed <= 100; ++seed) {
         std::mt19937_64 random(seed + 1000 * static_cast<uint64_t>(t));
         settings.kernels = sets[seed % sets.size()];
@@ -284,7 +307,7 @@ TEST_CASE("blocked: when memory runs out C is as it was", "[blocked]") {
 }
 
 TEST_CASE("the plan names kernel, tile, flops and threads", "[blocked]") {
-  Sample sample(triangles(Dtype::f64, Fill::lower, Fill::lower, Fill::full, 400, 400, 400), 1);
+  Sample sample(triangles(Dtype::f64, Fill::lower, Fill::lower, Fill::full, 800, 800, 800), 1);
   cpu::BlockedSettings settings;
   settings.threads = 2;
   const Plan plan = cpu::blocked_plan(sample.problem(), settings);
@@ -292,6 +315,6 @@ TEST_CASE("the plan names kernel, tile, flops and threads", "[blocked]") {
   REQUIRE(plan.tile_m > 0);
   REQUIRE(plan.tile_n > 0);
   REQUIRE(plan.tile_k % 64 == 0);
-  REQUIRE(plan.flops == 400.0 * 401 * 402 / 3);
+  REQUIRE(plan.flops == 800.0 * 801 * 802 / 3);
   REQUIRE(plan.reason.find("2 threads") != std::string::npos);
 }
