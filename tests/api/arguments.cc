@@ -277,14 +277,14 @@ TEST_CASE("B9 shorter and longer structs of older and newer callers work") {
   } newer = {TRITRI_CONTEXT_OPTIONS_INIT, {}};
   newer.known.struct_size = sizeof newer;
   newer.known.device = TRITRI_DEVICE_CPU;
-  support::Context context;
-  call(tritri_context_create(&newer.known, context.out()));
+  support::Context from_newer, from_shortest;
+  call(tritri_context_create(&newer.known, from_newer.out()));
 
   tritri_context_options shortest = TRITRI_CONTEXT_OPTIONS_INIT;
   shortest.struct_size = offsetof(tritri_context_options, device_index);
   shortest.device = TRITRI_DEVICE_CPU;
   shortest.threads = -5;
-  call(tritri_context_create(&shortest, context.out()));
+  call(tritri_context_create(&shortest, from_shortest.out()));
 
   tritri_matrix_desc out;
   std::memset(&out, 0x55, sizeof out);
