@@ -320,9 +320,10 @@ double median_ms(F &&call, int repeats) {
   return times[times.size() / 2];
 }
 
-// Random numbers in the lower triangle; elsewhere NaN, or zero where a peer must read it.
+// Random numbers in the lower triangle of an n x n matrix; above it NaN, zero where a peer must read it, or random numbers as well.
+enum class Above { nan, zero, random };
 template <class T>
-__global__ void fill_lower(T *data, int64_t n, unsigned seed, bool zeros) {
+__global__ void fill_random(T *data, int64_t n, unsigned seed, Above above) {
   for (int64_t at = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x; at < n * n; at += static_cast<int64_t>(gridDim.x) * blockDim.x) {
     using R = typename RealOf<T>::type;
     R part[2];
@@ -330,7 +331,7 @@ __global__ void fill_lower(T *data, int64_t n, unsigned seed, bool zeros) {
       unsigned x = static_cast<unsigned>(at) * 2654435761u + seed + static_cast<unsigned>(h) * 40503u;
       x = (x ^ x >> 16) * 0x85ebca6bu;
       x = (x ^ x >> 13) * 0xc2b2ae35u;
-      part[h] = at / n >= at % n ? static_cast<R>(static_cast<int>(x ^ x >> 16)) / static_cast<R>(2147483648.0) : zeros ? R(0) : static_cast<R>(NAN);
+      part[h] = at / n >= at % n || above == Above::random ? static_cast<R>(static_cast<int>(x ^ x >> 16)) / static_cast<R>(2147483648.0) : above == Above::zero ? R(0) : static_cast<R>(NAN);
     }
     memcpy(data + at, part, sizeof(T));
   }
@@ -346,14 +347,14 @@ void time_one(const GpuTraits &traits, const Cublas &cublas, int64_t n, const ch
     CHECK(cudaMalloc(&b[s], bytes));
     CHECK(cudaMalloc(&c[s], bytes));
   }
-  const auto refill = [&](bool zeros) {
+  const auto refill = [&](Above above) {
     for (int s = 0; s < sets; ++s) {
-      fill_lower<<<1024, 256>>>(a[s], n, 7u + s, zeros);
-      fill_lower<<<1024, 256>>>(b[s], n, 1007u + s, zeros);
+      fill_random<<<1024, 256>>>(a[s], n, 7u + s, above);
+      fill_random<<<1024, 256>>>(b[s], n, 1007u + s, above);
     }
     CHECK(cudaDeviceSynchronize());
   };
-  refill(false);
+  refill(Above::nan);
   const double flops = (is_complex(dtype_of<T>) ? 4.0 : 1.0) * static_cast<double>(n) * n * n / 3;
   const double estimate = 6 * flops / 50e12 * 1e3;  // ms of the slowest here
   const int repeats = estimate > 100 ? 5 : 20;
@@ -372,7 +373,7 @@ void time_one(const GpuTraits &traits, const Cublas &cublas, int64_t n, const ch
   }
   std::printf("| model %8.4f ", chosen.seconds * 1e3);
   if (cublas.handle) {
-    refill(true);
+    refill(Above::zero);
     T one_value{}, zero_value{};
     const typename RealOf<T>::type unity = 1;
     memcpy(&one_value, &unity, sizeof(unity));
@@ -409,7 +410,7 @@ void time_shape(const GpuTraits &traits, const char *what, const Stored &a_as, c
     const int64_t elements = extent(x, batch);
     CHECK(cudaMalloc(data, static_cast<size_t>(elements) * sizeof(T)));
     const int64_t side = static_cast<int64_t>(std::sqrt(static_cast<double>(elements)));
-    fill_lower<<<1024, 256>>>(*data, side, seed, true);  // values matter little here, but not zeros and not NaN in what is read
+    fill_random<<<1024, 256>>>(*data, side, seed, Above::random);
   };
   allocate(a_as, &a, 3);
   allocate(b_as, &b, 4);

@@ -60,8 +60,8 @@ TRITRI_HD inline GridPlace place_of(Levels levels, int64_t count_u, int64_t coun
   return count_u <= count_v ? GridPlace{along, s} : GridPlace{s, along};
 }
 
-// Tiles come in groups of group_m x group_n, which share rows and columns in the L2 cache; groups come longest first. A group may reach
-// beyond the grid: tiles there do not exist.
+// Tiles come in groups of group_m x group_n, which share rows and columns in the L2 cache; groups come longest first,
+// exactly so where C is square. A group may reach beyond the grid: tiles there do not exist.
 struct GroupedOrder {
   Levels levels;
   bool rows_down, cols_down;
