@@ -51,7 +51,7 @@ void verify_large(int32_t algorithm) {
 }  // namespace
 
 int main(int argc, char **argv) {
-  return run(argc, argv, {{"large_46341_kernel", [] { verify_large(TRITRI_ALGORITHM_KERNEL); }}, {"large_46341_cublas", [] {
+  return run(argc, argv, {{"V20_large_46341_kernel", [] { verify_large(TRITRI_ALGORITHM_KERNEL); }}, {"V20_large_46341_cublas", [] {
                             tritri_device_info info = TRITRI_DEVICE_INFO_INIT;
                             call(tritri_device_info_get(TRITRI_DEVICE_CUDA, 0, &info));
                             if (info.blas_version == 0) throw Skip("no cuBLAS here");

@@ -153,7 +153,7 @@ int main(int argc, char **argv) {
                  {"no_cublas_no_plan", no_cublas_no_plan},
                  {"copies_in_place", copies_in_place},
                  {"cublas_folder_that_is_not_there", alone("alone_no_folder", "TRITRI_CUBLAS=/nowhere")},
-                 {"cublas_beside_another_cublaslt", alone("alone_other_version", "TRITRI_CUBLAS=" TRITRI_STAND_IN)},
+                 {"L11_cublas_beside_another_cublaslt", alone("alone_other_version", "TRITRI_CUBLAS=" TRITRI_STAND_IN)},
              },
              {
                  {"alone_no_folder", cublas_folder_that_is_not_there},
