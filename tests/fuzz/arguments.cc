@@ -18,7 +18,7 @@ class Source {
  public:
   Source(const uint8_t *bytes, size_t size) : bytes_(bytes), size_(size) {}
   uint32_t below(uint32_t count) { return byte() % count; }
-  bool rarely() { return byte() >= 240; }
+  bool rarely() { return byte() >= 251; }
   template <class T, size_t n> T pick(const T (&choices)[n]) { return choices[below(static_cast<uint32_t>(n))]; }
 
  private:
