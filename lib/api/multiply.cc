@@ -105,7 +105,12 @@ tritri_status tritri_verify(tritri_context *context, const tritri_multiply_optio
       return copies.back().data();
     };
     host.a_data = fetch(host.a, product.operands.a_data);
-    host.b_data = fetch(host.b, product.operands.b_data);
+    if (a == b) {
+      host.b = host.a;
+      host.b_data = host.a_data;
+    } else {
+      host.b_data = fetch(host.b, product.operands.b_data);
+    }
     host.c_data = fetch(host.c, product.operands.c_data);
     *relative_residual = verify(canonical(product.options, host), probes);
   });
