@@ -63,8 +63,9 @@ class Context:
            [50., 36.]])
     """
 
+    _handle = None  # also where __init__ did not come to it
+
     def __init__(self, device: str = "auto", stream: int | None = None, threads: int = 0, workspace_bytes: int = 0):
-        self._handle = None
         kind, index = parse_device(device)
         for name, value in (("stream", 0 if stream is None else stream), ("threads", threads), ("workspace_bytes", workspace_bytes)):
             if not isinstance(value, (int, np.integer)):

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from . import _layout
 from ._native import native
-from ._words import COMPUTES, CONJUGATED, DIAGS, DTYPE_NAMES, DTYPES, FILLS, ITEM_BYTES, OPS, TRANSPOSING, code, scalar
+from ._words import COMPUTES, CONJUGATED, DIAGS, DTYPE_NAMES, FILLS, ITEM_BYTES, OPS, TRANSPOSING, code, scalar
 from .arrays import common_family
 from .arrays.base import HOST
 from .context import Context
@@ -78,20 +78,25 @@ def multiply(a, b, *, a_fill: str = "lower", b_fill: str = "lower", a_op: str = 
 
 def compute_product(family, a, b, a_fill, b_fill, a_op, b_op, a_diag, b_diag, alpha, beta, out, out_fill, compute, context):
     """multiply, once the family is known and nobody wants gradients."""
+    codes = _codes if type(alpha) in _EXACT and type(beta) in _EXACT else _codes.__wrapped__
     try:
-        op_a, op_b, fills, diags, mode = _codes(a_fill, b_fill, out_fill, a_op, b_op, a_diag, b_diag, compute)
+        options, properties = codes(a_fill, b_fill, out_fill, a_op, b_op, a_diag, b_diag, alpha, beta, compute)
     except TypeError:  # a word that cannot be looked up: say which
-        op_a, op_b, fills, diags, mode = _codes.__wrapped__(a_fill, b_fill, out_fill, a_op, b_op, a_diag, b_diag, compute)
-    alpha, beta = scalar("multiply", "alpha", alpha), scalar("multiply", "beta", beta)
-    reads_out = beta != (0.0, 0.0)
+        options, properties = _codes.__wrapped__(a_fill, b_fill, out_fill, a_op, b_op, a_diag, b_diag, alpha, beta, compute)
+    if options[6] == _AUTO:
+        options = (*options[:6], COMPUTES["tf32" if family.tf32_allowed(a) else "default"], 0)
+    reads_out = options[4] != 0 or options[5] != 0
+    if family.plain and (out is not None or not reads_out) and not family.is_lazy(a, b, out):
+        result = _plain_product(family, a, b, options, properties, out, out_fill, context)
+        if result is not None:
+            return result
+    op_a, op_b = options[:2]
 
     a_view, b_view = family.view(a, "a"), family.view(b, "b")
     for name, view in (("a", a_view), ("b", b_view)):
         if len(view.shape) < 2:
             raise ValueError(f"multiply: {name}: must have at least 2 dimensions, got shape {tuple(view.shape)}")
     _check_beside(b_view, a_view, "b")
-    if mode == _AUTO:
-        mode = COMPUTES["tf32" if a_view.dtype == DTYPES["float32"] and family.tf32_allowed(a_view) else "default"]
 
     m, k = a_view.shape[-2:] if op_a not in TRANSPOSING else a_view.shape[:-3:-1]
     k_of_b, n = b_view.shape[-2:] if op_b not in TRANSPOSING else b_view.shape[:-3:-1]
@@ -117,7 +122,7 @@ def compute_product(family, a, b, a_fill, b_fill, a_op, b_op, a_diag, b_diag, al
     out_lines = _layout.matrix_lines(out_view.shape, out_view.strides)
     if out_lines is None or out_view.conj:  # no leading dimension describes it: compute beside it
         temporary = family.compact(out) if reads_out else family.empty(a, shape, a_view.dtype, True, context)
-        compute_product(family, a, b, a_fill, b_fill, a_op, b_op, a_diag, b_diag, complex(*alpha), complex(*beta), temporary, out_fill, compute, context)
+        compute_product(family, a, b, a_fill, b_fill, a_op, b_op, a_diag, b_diag, alpha, beta, temporary, out_fill, compute, context)
         family.store(out, temporary, out_fill)
         return out
     a, a_view, a_lines, op_a = _with_lines(family, a, a_view, "a", op_a)
@@ -134,13 +139,13 @@ def compute_product(family, a, b, a_fill, b_fill, a_op, b_op, a_diag, b_diag, al
             operands = [(view.shape, view.strides) for view in (a_view, b_view, out_view)]
             count, strides, steps = _layout.walk(batch, operands, _layout.extent(m, n, out_lines))
     views = (a_view, b_view, out_view)
-    options = (op_a, op_b, *alpha, *beta, mode, 0)
+    options = (op_a, op_b, *options[2:])
     a_desc, b_desc, out_desc = [_layout.descriptor(view.dtype, fill, diag, view.shape, lines, count if stride else 1, stride)
-                                for view, fill, diag, lines, stride in zip(views, fills, diags, (a_lines, b_lines, out_lines), strides)]
+                                for view, fill, diag, lines, stride in zip(views, properties, (*properties[3:], DIAGS["nonunit"]), (a_lines, b_lines, out_lines), strides)]
     item = ITEM_BYTES[a_view.dtype]
     on_host = a_view.place == HOST
     call = native.tritri_multiply_host if on_host else native.multiply_device
-    stream, owner = (context._home, None) if on_host else family.stream(a_view)
+    stream, owner = (context._home, None) if on_host else family.stream(a_view.place, a_view)
     with context._lock:
         handle = context._use(stream, owner)
         for step_a, step_b, step_out in steps:
@@ -148,17 +153,39 @@ def compute_product(family, a, b, a_fill, b_fill, a_op, b_op, a_diag, b_diag, al
     return result if out is not None else family.finish(result, a, views, context)
 
 
+def _plain_product(family, a, b, options, properties, out, out_fill, context):
+    """The usual product in one native call that reads the arrays itself; None where it takes a closer look: strides, sizes, broadcasting, or what is wrong."""
+    place = family.place(a)
+    if place != family.place(b) or a.ndim < 2 or b.ndim < 2:
+        return None
+    context = _context_for(place, context, family)
+    if out is None:
+        a_shape, b_shape = a.shape, b.shape
+        m, k = a_shape[-2:] if options[0] not in TRANSPOSING else a_shape[:-3:-1]
+        k_of_b, n = b_shape[-2:] if options[1] not in TRANSPOSING else b_shape[:-3:-1]
+        if k != k_of_b:
+            return None
+        shape = (m, n) if len(a_shape) == len(b_shape) == 2 else (*_layout.broadcast("multiply", a_shape[:-2], b_shape[:-2]), m, n)
+        out = family.empty(a, shape, None, out_fill != "full", context)
+    stream, owner = (context._home, None) if place == HOST else family.stream(place, None)
+    with context._lock:
+        done = native.multiply_plain(context._use(stream, owner), family.reader, options, properties, place, a, b, out)
+    return out if done else None
+
+
 _AUTO = -1  # beside the library's compute modes: ask the array library
+_EXACT = {int, float, complex}  # numbers that never change, so that what they stand for may be kept
 
 
 @lru_cache(maxsize=256)
-def _codes(a_fill, b_fill, out_fill, a_op, b_op, a_diag, b_diag, compute):
-    """The enumerators of a call's words: its ops, fills, diags and compute mode."""
+def _codes(a_fill, b_fill, out_fill, a_op, b_op, a_diag, b_diag, alpha, beta, compute):
+    """What a call's words and numbers stand for: the tuple of tritri_multiply_options, and the fills of a, b and out with the diags of a and b."""
     def look(words, name, word):
         return code(words, "multiply", name, word)
 
-    return (look(OPS, "a_op", a_op), look(OPS, "b_op", b_op), (look(FILLS, "a_fill", a_fill), look(FILLS, "b_fill", b_fill), look(FILLS, "out_fill", out_fill)),
-            (look(DIAGS, "a_diag", a_diag), look(DIAGS, "b_diag", b_diag), DIAGS["nonunit"]), look({**COMPUTES, "auto": _AUTO}, "compute", compute))
+    return ((look(OPS, "a_op", a_op), look(OPS, "b_op", b_op), *scalar("multiply", "alpha", alpha), *scalar("multiply", "beta", beta),
+             look({**COMPUTES, "auto": _AUTO}, "compute", compute), 0),
+            (look(FILLS, "a_fill", a_fill), look(FILLS, "b_fill", b_fill), look(FILLS, "out_fill", out_fill), look(DIAGS, "a_diag", a_diag), look(DIAGS, "b_diag", b_diag)))
 
 
 def _check_beside(view, a_view, name):

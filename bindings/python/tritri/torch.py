@@ -1,4 +1,4 @@
-"""The triangular product as a PyTorch operator: autograd, ``torch.compile`` and ``torch.func`` see it as ``tritri::matmul``.
+"""The triangular product as a PyTorch operator: autograd, ``torch.compile`` and ``torch.vmap`` see it as ``tritri::matmul``.
 
 >>> import torch, tritri.torch
 >>> a = torch.tensor([[4.0, 0.0], [5.0, 6.0]], dtype=torch.float64, requires_grad=True)
@@ -135,3 +135,17 @@ def _backward(ctx, gradient):
 
 
 _matmul.register_autograd(_backward, setup_context=_setup)
+
+
+@_matmul.register_vmap
+def _(info, dims, a, b, *options):
+    """One batched product: the mapped axis comes first, with axes of size 1 behind it where the other operand has more."""
+    rank = max(x.ndim - (dim is not None) for x, dim in ((a, dims[0]), (b, dims[1])))
+
+    def mapped(x, dim):
+        if dim is None:
+            return x
+        x = x.movedim(dim, 0)
+        return x.reshape(x.shape[0], *[1] * (rank - x.ndim + 1), *x.shape[1:])
+
+    return _matmul(mapped(a, dims[0]), mapped(b, dims[1]), *options), 0

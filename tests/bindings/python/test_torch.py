@@ -196,13 +196,42 @@ def test_a_context_and_gradients_do_not_go_together(cpu):
         tritri.multiply(a, a, context=cpu)
 
 
-@pytest.mark.parametrize("precision, place, tf32", [("highest", 0, False), ("high", 0, True), ("medium", 0, True), ("high", -1, False)])
-def test_compute_auto_follows_torch(precision, place, tf32):
+@pytest.mark.parametrize("precision, on_gpu, dtype, tf32", [("highest", True, torch.float32, False), ("high", True, torch.float32, True),
+    ("medium", True, torch.float32, True), ("high", False, torch.float32, False), ("high", True, torch.float64, False)])
+def test_compute_auto_follows_torch(precision, on_gpu, dtype, tf32):
     from types import SimpleNamespace
     from tritri.arrays.torch_arrays import FAMILY
     before = torch.get_float32_matmul_precision()
     try:
         torch.set_float32_matmul_precision(precision)
-        assert FAMILY.tf32_allowed(SimpleNamespace(place=place)) is tf32
+        assert FAMILY.tf32_allowed(SimpleNamespace(is_cuda=on_gpu, dtype=dtype)) is tf32
     finally:
         torch.set_float32_matmul_precision(before)
+
+
+@pytest.mark.parametrize("a_dim, b_dim", [(0, 0), (1, 0), (0, None), (None, 2)])
+@pytest.mark.parametrize("a_extra, b_extra", [((), ()), ((3,), ()), ((), (3,))])
+def test_vmap(a_dim, b_dim, a_extra, b_extra):
+    """One batched product, whichever axis is mapped and whichever operand has more axes besides."""
+    def operand(extra, dim):
+        shape = [*extra, 4, 4]
+        if dim is not None:
+            shape.insert(dim, 5)
+        return tensor(*shape)
+
+    a, b = operand(a_extra, a_dim), operand(b_extra, b_dim)
+    got = torch.vmap(lambda x, y: tritri.torch.matmul(x, y, b_op="T", out_fill="lower"), (a_dim, b_dim))(a, b)
+    assert torch.allclose(got, torch.vmap(lambda x, y: torch.tril(torch.tril(x) @ torch.tril(y).mT), (a_dim, b_dim))(a, b))
+
+
+def test_vmap_of_multiply_says_what_to_use():
+    with pytest.raises(TypeError, match="multiply: a: must have memory of its own, got a tensor of torch.func: use tritri.torch.matmul"):
+        torch.vmap(lambda x: tritri.multiply(x, x))(tensor(2, 3, 3))
+
+
+def test_multiply_inside_torch_compile(recwarn):
+    a = tensor(4, 4)
+    with torch.no_grad():
+        got = torch.compile(lambda x: tritri.multiply(x, x) + 1, backend="aot_eager")(a)
+    assert torch.allclose(got, torch.tril(a) @ torch.tril(a) + 1)
+    assert not [w for w in recwarn if "Context" in str(w.message)]

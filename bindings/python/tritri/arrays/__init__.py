@@ -37,6 +37,9 @@ def _find(x, name: str) -> Family:
 
 def common_family(a, b, out) -> Family:
     """The one family that all arguments belong to."""
+    kind = type(a)
+    if type(b) is kind and (out is None or type(out) is kind) and kind in _known:
+        return _known[kind]
     family = family_of(a, "a")
     for x, name in ((b, "b"), (out, "out")):
         if x is not None or name == "b":

@@ -24,6 +24,8 @@ class Family:
     """One array library. Every method takes that library's arrays."""
 
     kind = ""
+    plain = False  # whether native.multiply_plain can read such arrays, by `reader`
+    reader = None  # the capsule with DLPack's C functions of the type, or None for NumPy's own
 
     def differentiates(self, a, b, out) -> bool:
         """Whether the library wants gradients of this product."""
@@ -44,12 +46,20 @@ class Family:
         """Copies what is inside the fill of `values` into `out`."""
         raise NotImplementedError
 
-    def stream(self, view):
-        """The caller's current stream on the view's device: (handle, what keeps it alive)."""
+    def place(self, x) -> int:
+        """The view's place. For families with plain arrays."""
+        return HOST
+
+    def is_lazy(self, a, b, out) -> bool:
+        """Whether the values of an array are not quite those in its memory. For families with plain arrays."""
+        return False
+
+    def stream(self, place: int, view: View | None):
+        """The caller's current stream on a device: (handle, what keeps it alive)."""
         return LEGACY_STREAM, None
 
-    def tf32_allowed(self, view) -> bool:
-        """What the library's own setting says about float32 products."""
+    def tf32_allowed(self, x) -> bool:
+        """Whether x is float32 and the library's own setting takes TF32 for products of such arrays."""
         return False
 
     def finish(self, result, like, views, context):

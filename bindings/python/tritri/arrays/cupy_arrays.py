@@ -29,8 +29,8 @@ class CupyFamily(Family):
             mask = every if fill == "full" else cupy.tril(every) if fill == "lower" else cupy.triu(every)
             out[...] = cupy.where(mask, values, out)
 
-    def stream(self, view):
-        with cupy.cuda.Device(view.place):
+    def stream(self, place, view):
+        with cupy.cuda.Device(place):
             current = cupy.cuda.get_current_stream()
         return current.ptr or LEGACY_STREAM, current
 

@@ -40,7 +40,7 @@ class JaxFamily(ProtocolFamily):
     def compact(self, x):
         return jnp.array(x, copy=True)
 
-    def stream(self, view):
+    def stream(self, place, view):
         return LEGACY_STREAM, None
 
     def finish(self, result, like, views, context):

@@ -50,6 +50,7 @@ def fill_mask(rows: int, cols: int, fill: str) -> np.ndarray:
 
 class NumpyFamily(Family):
     kind = "numpy.ndarray"
+    plain = True
 
     def view(self, x, name, writable=False):
         if writable and not x.flags.writeable:

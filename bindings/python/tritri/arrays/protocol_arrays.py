@@ -78,7 +78,7 @@ class ProtocolFamily(Family):
     def store(self, out, values, fill):
         raise TypeError("multiply: out: must have a unit stride in its last two dimensions, got other strides")
 
-    def stream(self, view):
+    def stream(self, place, view):
         interface_stream = view.keep.get("stream") if isinstance(view.keep, dict) else None
         return interface_stream or LEGACY_STREAM, None
 

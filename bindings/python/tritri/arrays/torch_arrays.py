@@ -15,9 +15,17 @@ _raw_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None) or (lambda in
 
 class TorchFamily(Family):
     kind = "torch.Tensor"
+    reader = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)  # from PyTorch 2.10 on
+    plain = reader is not None
 
     def differentiates(self, a, b, out):
-        return torch.is_grad_enabled() and (a.requires_grad or b.requires_grad or (out is not None and out.requires_grad))
+        return (a.requires_grad or b.requires_grad or (out is not None and out.requires_grad)) and torch.is_grad_enabled()
+
+    def place(self, x):
+        return x.get_device()  # -1, which is HOST, on the CPU
+
+    def is_lazy(self, a, b, out):
+        return a.is_neg() or a.is_conj() or b.is_neg() or b.is_conj() or (out is not None and (out.is_neg() or out.is_conj()))
 
     def view(self, x, name, writable=False):
         code = CODES.get(x.dtype)
@@ -32,13 +40,17 @@ class TorchFamily(Family):
         if x.layout is not torch.strided:
             raise TypeError(f"multiply: {name}: must be a dense tensor, got {x.layout}: pass {name}.to_dense()")
         strides = None if x.is_neg() else x.stride()
-        return View(x.data_ptr(), tuple(x.shape), strides, code, place, x.is_conj(), x)
+        try:
+            address = x.data_ptr()
+        except RuntimeError:
+            raise TypeError(f"multiply: {name}: must have memory of its own, got a tensor of torch.func: use tritri.torch.matmul") from None
+        return View(address, tuple(x.shape), strides, code, place, x.is_conj(), x)
 
     def compact(self, x):
         return x.detach().resolve_neg().resolve_conj().clone(memory_format=torch.contiguous_format)
 
     def empty(self, like, shape, dtype, zero, context):
-        return (torch.zeros if zero else torch.empty)(shape, dtype=like.dtype, device=like.device)
+        return like.new_zeros(shape) if zero else like.new_empty(shape)
 
     def store(self, out, values, fill):
         if fill == "full":
@@ -47,11 +59,11 @@ class TorchFamily(Family):
         every = torch.ones(values.shape[-2:], dtype=torch.bool, device=values.device)
         out.copy_(torch.where(every.tril() if fill == "lower" else every.triu(), values, out))
 
-    def stream(self, view):
-        return _raw_stream(view.place) or LEGACY_STREAM, None
+    def stream(self, place, view):
+        return _raw_stream(place) or LEGACY_STREAM, None
 
-    def tf32_allowed(self, view):
-        return view.place != HOST and torch.get_float32_matmul_precision() != "highest"
+    def tf32_allowed(self, x):
+        return x.dtype is torch.float32 and x.is_cuda and torch.get_float32_matmul_precision() != "highest"
 
 
 FAMILY = TorchFamily()
