@@ -5,14 +5,14 @@ namespace tritri::cuda {
 namespace {
 
 struct Large {
-  using Core = DmmaCore<2, 4>;  // 32 x 32 per warp
-  static constexpr int tile_m = 128, tile_n = 128, tile_k = 16, stages = 4, resident = 1;
-  static constexpr double rate = 0.5, alone = 0.5;
+  using Core = DmmaCore<4, 4>;  // 64 x 32 per warp
+  static constexpr int tile_m = 64, tile_n = 128, tile_k = 16, stages = 3, resident = 2;
+  static constexpr double rate = 0.7, alone = 0.45;
 };
 struct Small {
   using Core = DmmaCore<2, 4>;  // 32 x 32 per warp
-  static constexpr int tile_m = 64, tile_n = 64, tile_k = 16, stages = 4, resident = 3;
-  static constexpr double rate = 0.45, alone = 0.3;
+  static constexpr int tile_m = 64, tile_n = 64, tile_k = 32, stages = 3, resident = 2;
+  static constexpr double rate = 0.55, alone = 0.35;
 };
 constexpr Sm80Variant variants[] = {sm80_variant<Large>(), sm80_variant<Small>()};
 

@@ -24,17 +24,18 @@ __device__ __forceinline__ void multiply_m16n8k8(double (&c)[4], const double (&
 #endif
 }
 
-// blocks_m m16 blocks by blocks_n n8 blocks per warp. One warp fills a tensor unit to 60 % and two to all of it (measured on an H200), so
-// warps are small and four of them share each unit: while one waits for fragments, the others multiply. Calls as in FfmaCore.
+// blocks_m m16 blocks by blocks_n n8 blocks per warp. One warp fills a tensor unit to 60 % and two to all of it (measured on an H200), so two
+// must not wait for fragments: those stream, A's next m16 block while one is multiplied, and B's in two sets. Calls as in FfmaCore.
 template <int blocks_m, int blocks_n>
 struct DmmaCore {
   using T = double;
   static constexpr int warp_m = 16 * blocks_m, warp_n = 8 * blocks_n;
-  static constexpr int step = 8;
+  static constexpr int k_mma = 8, step = 2 * k_mma;
   static constexpr int pad = 4;  // row = 4 mod 16: lanes g, k of a half warp read 16 different columns of 8 bytes
+  static constexpr int rounds = 2 * blocks_m;  // of a step: round r multiplies m16 block r % blocks_m at k half r / blocks_m
 
   double sum[blocks_m][blocks_n][4];
-  double left[blocks_m][4], right[blocks_n][2];
+  double left[2][4], right[2][blocks_n][2];
 
   __device__ __forceinline__ DmmaCore() {
 #pragma unroll
@@ -51,28 +52,17 @@ struct DmmaCore {
   template <int row> static __device__ __forceinline__ int place_b() { return quad() * row + group(); }
 
   template <int row_a, int row_b>
-  __device__ __forceinline__ void fetch(const double *a, const double *b) {
-#pragma unroll
-    for (int q = 0; q < 2; ++q) {
-#pragma unroll
-      for (int n = 0; n < blocks_n; ++n) right[n][q] = b[4 * q * row_b + 8 * n];
-#pragma unroll
-      for (int m = 0; m < blocks_m; ++m) {
-        const auto v = *reinterpret_cast<const Vector<double> *>(a + 4 * q * row_a + 16 * m);
-        left[m][2 * q] = v.value[0];
-        left[m][2 * q + 1] = v.value[1];
-      }
-    }
-  }
+  __device__ __forceinline__ void fetch(const double *a, const double *b) { fetch_round<row_a, row_b>(a, b, 0); }
 
   template <int row_a, int row_b>
-  __device__ __forceinline__ void advance(const double *, const double *, bool) {
+  __device__ __forceinline__ void advance(const double *a, const double *b, bool) {
 #pragma unroll
-    for (int m = 0; m < blocks_m; ++m)
-#pragma unroll
-      for (int n = 0; n < blocks_n; ++n) multiply_m16n8k8(sum[m][n], left[m], right[n]);
+    for (int round = 0; round < rounds - 1; ++round) {
+      fetch_round<row_a, row_b>(a, b, round + 1);
+      add(round);
+    }
   }
-  __device__ __forceinline__ void finish(bool) {}
+  __device__ __forceinline__ void finish(bool) { add(rounds - 1); }
 
   template <int row>
   __device__ __forceinline__ void put(double *tile) const {
@@ -83,6 +73,28 @@ struct DmmaCore {
 #pragma unroll
         for (int n = 0; n < blocks_n; ++n)
           *reinterpret_cast<Vector<double> *>(tile + (16 * m + 2 * group() + h) * row + 8 * n + 2 * quad()) = {{sum[m][n][2 * h], sum[m][n][2 * h + 1]}};
+  }
+
+ private:
+  template <int row_a, int row_b>
+  __device__ __forceinline__ void fetch_round(const double *a, const double *b, int round) {
+    const int m = round % blocks_m, half = round / blocks_m;
+#pragma unroll
+    for (int q = 0; q < 2; ++q) {
+      const auto v = *reinterpret_cast<const Vector<double> *>(a + (half * k_mma + 4 * q) * row_a + 16 * m);
+      left[round % 2][2 * q] = v.value[0];
+      left[round % 2][2 * q + 1] = v.value[1];
+    }
+    if (m != 0) return;
+#pragma unroll
+    for (int n = 0; n < blocks_n; ++n)
+#pragma unroll
+      for (int q = 0; q < 2; ++q) right[half][n][q] = b[(half * k_mma + 4 * q) * row_b + 8 * n];
+  }
+
+  __device__ __forceinline__ void add(int round) {
+#pragma unroll
+    for (int n = 0; n < blocks_n; ++n) multiply_m16n8k8(sum[round % blocks_m][n], left[round % 2], right[round / blocks_m][n]);
   }
 };
 
