@@ -16,7 +16,7 @@ tritri_status guard(const char *function, Body &&body) noexcept {
     body();
     return TRITRI_OK;
   } catch (const Error &error) {
-    remember(error.what());
+    remember(*error.what() == ':' ? function : "", error.what());  // fail_below
     return error.status();
   } catch (const std::bad_alloc &) {
     remember(function, ": memory: the host allocation must succeed, got std::bad_alloc");

@@ -73,9 +73,8 @@ tritri_status tritri_plan_describe(tritri_context *context, const tritri_multipl
     const Product product = check(f, context, options, a, b, c);
     need(f, "text", out);
     if (text_bytes == 0) fail(TRITRI_INVALID_ARGUMENT, f, ": text_bytes: must be at least 1, got 0");
-    const tritri_device_info info = context->device->info();
     const Plan plan = context->device->plan(canonical(product.options, product.operands), product.options.algorithm);
-    std::snprintf(out, text_bytes, "%s", plan.describe(info.kind == TRITRI_DEVICE_CPU ? "cpu" : "cuda").c_str());
+    std::snprintf(out, text_bytes, "%s", plan.describe(context->device->kind() == TRITRI_DEVICE_CPU ? "cpu" : "cuda").c_str());
   });
 }
 
@@ -91,7 +90,7 @@ tritri_status tritri_verify(tritri_context *context, const tritri_multiply_optio
     if (product.operands.c_data && (product.operands.c_data == product.operands.a_data || product.operands.c_data == product.operands.b_data))
       fail(TRITRI_INVALID_ARGUMENT, f, ": c: must not be a or b, since the input's values are gone, got the same memory");
     Device &device = *context->device;
-    if (device.info().kind == TRITRI_DEVICE_CPU) {
+    if (device.kind() == TRITRI_DEVICE_CPU) {
       *relative_residual = verify(canonical(product.options, product.operands), probes);
       return;
     }

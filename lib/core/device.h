@@ -11,6 +11,7 @@ class Device {
  public:
   virtual ~Device() = default;
 
+  virtual tritri_device kind() const = 0;
   virtual tritri_device_info info() const = 0;
 
   // Matrix memory, aligned to 256 bytes; 0 bytes give NULL.

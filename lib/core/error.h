@@ -34,4 +34,10 @@ template <class... Parts>
   throw Error(status, text(parts...));
 }
 
+// The same from where nobody knows which function was called: the guard at the boundary puts its name before the message, since that begins with a colon.
+template <class... Parts>
+[[noreturn]] void fail_below(tritri_status status, const Parts &...parts) {
+  throw Error(status, text(": ", parts...));
+}
+
 }  // namespace tritri

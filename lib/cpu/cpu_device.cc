@@ -28,7 +28,7 @@ int usable_threads() {
 
 void *allocate_aligned(size_t bytes) {
   void *memory = bytes <= SIZE_MAX - alignment ? std::aligned_alloc(alignment, (bytes + alignment) / alignment * alignment) : nullptr;
-  if (!memory) fail(TRITRI_OUT_OF_MEMORY, "tritri: memory: the host must have room for ", bytes, " bytes, got none");
+  if (!memory) fail_below(TRITRI_OUT_OF_MEMORY, "memory: the host must have room for ", bytes, " bytes, got none");
   return memory;
 }
 
@@ -61,6 +61,7 @@ class CpuDevice final : public Device {
  public:
   explicit CpuDevice(const tritri_context_options &options) : threads_(options.threads > 0 ? options.threads : usable_threads()) {}
 
+  tritri_device kind() const override { return TRITRI_DEVICE_CPU; }
   tritri_device_info info() const override { return device_info(); }
   void *allocate(size_t bytes) override { return bytes == 0 ? nullptr : allocate_aligned(bytes); }
   void release(void *memory) noexcept override { std::free(memory); }
@@ -90,7 +91,7 @@ class CpuDevice final : public Device {
  private:
   static void check(int32_t algorithm) {
     if (algorithm == TRITRI_ALGORITHM_CUBLAS)
-      fail(TRITRI_NOT_SUPPORTED, "tritri_multiply: options: algorithm TRITRI_ALGORITHM_CUBLAS (2) needs a CUDA context, got a CPU context");
+      fail_below(TRITRI_NOT_SUPPORTED, "options: algorithm TRITRI_ALGORITHM_CUBLAS (2) needs a CUDA context, got a CPU context");
   }
   BlockedSettings settings() const {
     BlockedSettings settings;

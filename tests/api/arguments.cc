@@ -203,6 +203,8 @@ TEST_CASE("a refused product leaves C's bytes, by handle and by host array") {
   options.compute = TRITRI_COMPUTE_DEFAULT;
   options.algorithm = TRITRI_ALGORITHM_CUBLAS;
   require_refused(tritri_multiply(f.context, &options, f.a, f.b, c), TRITRI_NOT_SUPPORTED, "tritri_multiply", "options: algorithm TRITRI_ALGORITHM_CUBLAS (2) needs a CUDA context");
+  size_t bytes = 0;
+  require_refused(tritri_workspace_size(f.context, &options, f.a, f.b, c, &bytes), TRITRI_NOT_SUPPORTED, "tritri_workspace_size", "options: algorithm TRITRI_ALGORITHM_CUBLAS (2)");
   tritri_matrix_desc unit = f.full;
   unit.diag = TRITRI_DIAG_UNIT;
   require_refused(tritri_multiply_host(f.context, nullptr, &f.upper, f.u, &f.lower, f.l, &unit, f.c), TRITRI_INVALID_ARGUMENT, "tritri_multiply_host", "c: diag must be TRITRI_DIAG_NON_UNIT");

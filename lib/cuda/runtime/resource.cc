@@ -10,7 +10,7 @@ DeviceMemory allocate_device(size_t bytes) {
     (void)cudaGetLastError();
     size_t free = 0, total = 0;
     drop(cudaMemGetInfo(&free, &total));
-    fail(TRITRI_OUT_OF_MEMORY, "tritri: memory: the CUDA device must have room for ", bytes, " bytes, got ", free, " free of ", total);
+    fail_below(TRITRI_OUT_OF_MEMORY, "memory: the CUDA device must have room for ", bytes, " bytes, got ", free, " free of ", total);
   }
   TRITRI_CUDA_CHECK(error);
   return DeviceMemory(memory);
@@ -21,7 +21,7 @@ PinnedMemory allocate_pinned(size_t bytes) {
   const cudaError_t error = cudaHostAlloc(&memory, bytes, cudaHostAllocPortable | cudaHostAllocMapped);
   if (error == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError();
-    fail(TRITRI_OUT_OF_MEMORY, "tritri: memory: the host must have room for ", bytes, " bytes of pinned memory, got none");
+    fail_below(TRITRI_OUT_OF_MEMORY, "memory: the host must have room for ", bytes, " bytes of pinned memory, got none");
   }
   TRITRI_CUDA_CHECK(error);
   return PinnedMemory(memory);

@@ -13,6 +13,8 @@ TEST_CASE("the guard turns each kind of exception into its status and message") 
   CHECK(guard("f", [] {}) == TRITRI_OK);
   CHECK(guard("f", [] { fail(TRITRI_NOT_SUPPORTED, "f: a: must be ", 3, ", got ", 4.5); }) == TRITRI_NOT_SUPPORTED);
   CHECK(std::string(tritri_last_error()) == "f: a: must be 3, got 4.5");
+  CHECK(guard("f", [] { fail_below(TRITRI_OUT_OF_MEMORY, "memory: none for ", 3); }) == TRITRI_OUT_OF_MEMORY);
+  CHECK(std::string(tritri_last_error()) == "f: memory: none for 3");
   CHECK(guard("f", [] { throw std::bad_alloc(); }) == TRITRI_OUT_OF_MEMORY);
   CHECK(std::string(tritri_last_error()) == "f: memory: the host allocation must succeed, got std::bad_alloc");
   CHECK(guard("f", [] { throw std::runtime_error("a surprise"); }) == TRITRI_INTERNAL_ERROR);
