@@ -1,5 +1,5 @@
 // Typemaps of README.md's table for Java. What crosses is plain: handles and addresses as long, structs as long[] (values.i), host memory
-// as a primitive array or a direct buffer, results through arrays of length 1. org.tritri checks and dresses it.
+// as a primitive array, a direct buffer or an address in a Long, results through arrays of length 1. org.tritri checks and dresses it.
 %include "enumsimple.swg"
 %include "values.i"
 %javaconst(1);
@@ -31,7 +31,7 @@ void throw_status(JNIEnv *env, tritri_status status, const char *message) {
   if (exception) env->Throw(static_cast<jthrowable>(exception));
 }
 
-// Host memory for the length of one call. A direct buffer is used where it is. An array is copied out and back in bulk: the collector may not
+// Host memory for the length of one call. An address (a Long) and a direct buffer are used where they are. An array is copied out and back in bulk: the collector may not
 // be held during a long call, so that GetPrimitiveArrayCritical serves the copy only. An array that is given twice is copied
 // once, which keeps "C may be A or B itself" true.
 class HostMemory {
@@ -47,6 +47,11 @@ class HostMemory {
   // False with a Java exception pending.
   bool open(JNIEnv *env, jobject object) {
     if (!object) return true;
+    const jclass number = env->FindClass("java/lang/Long");
+    if (env->IsInstanceOf(object, number)) {
+      data_ = reinterpret_cast<void *>(static_cast<intptr_t>(env->CallLongMethod(object, env->GetMethodID(number, "longValue", "()J"))));
+      return !env->ExceptionCheck();
+    }
     data_ = env->GetDirectBufferAddress(object);
     if (data_) return true;
     array_ = static_cast<jarray>(object);
@@ -221,3 +226,15 @@ bool read_struct(JNIEnv *env, jlongArray array, int count, Struct &out) {
 %typemap(javain) (char *TEXT_OUT, size_t TEXT_BYTES) "$javainput"
 %typemap(in) (char *TEXT_OUT, size_t TEXT_BYTES) (char text[4096]) %{ $1 = text; $2 = sizeof text; %}
 %typemap(argout) (char *TEXT_OUT, size_t TEXT_BYTES) %{ if (result == TRITRI_OK) jenv->SetObjectArrayElement($input, 0, jenv->NewStringUTF($1)); %}
+
+// Memory outside Java's heap as a direct buffer, which does not own it.
+%rename("%s") host_window;
+%typemap(jni) void *host_window "jobject"
+%typemap(jtype) void *host_window "java.nio.ByteBuffer"
+%typemap(jstype) void *host_window "java.nio.ByteBuffer"
+%typemap(javaout) void *host_window { return $jnicall; }
+%typemap(out, null="nullptr") void *host_window %{ $result = jenv->NewDirectByteBuffer($1, static_cast<jlong>(arg2)); %}
+%apply void *ADDRESS { void *first_byte };
+%inline %{
+static void *host_window(void *first_byte, int64_t bytes) { return static_cast<void>(bytes), first_byte; }
+%}

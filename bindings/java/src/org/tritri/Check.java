@@ -1,5 +1,6 @@
 package org.tritri;
 
+import java.lang.ref.Reference;
 import java.lang.reflect.Array;
 import java.math.BigInteger;
 import java.nio.Buffer;
@@ -21,28 +22,63 @@ final class Check {
     return new IllegalArgumentException(function + ": " + argument + ": " + rule);
   }
 
-  /** The object to hand to native code for {@code host}, an array or a buffer, once it fits the layout. */
-  static Object host(String function, String argument, Layout layout, Object host, boolean written) {
+  /** What a call was given for host memory, held until this is closed. */
+  static final class Host implements AutoCloseable {
+    private final Object given;
+    private final Handle.Use use;  // null: the collector is what frees it
+    private final Object memory;
+
+    private Host(Object given, Handle.Use use, Object memory) {
+      this.given = given;
+      this.use = use;
+      this.memory = memory;
+    }
+
+    /** The object to hand to native code: an array, a direct buffer, an address or null. */
+    Object memory() {
+      return memory;
+    }
+
+    @Override
+    public void close() {
+      if (use != null) use.close();
+      Reference.reachabilityFence(given);
+    }
+  }
+
+  /** Holds {@code host}, an array, a buffer or a {@link HostMemory}, once it fits the layout. */
+  static Host host(String function, String argument, Layout layout, Object host, boolean written) {
     notNull(function, argument + " layout", layout);
     if (host == null) {
-      if (layout.elements().signum() == 0) return null;
+      if (layout.elements().signum() == 0) return new Host(null, null, null);
       throw refuse(function, argument, "must not be null for " + layout + ", got null");
     }
     final Dtype dtype = layout.dtype();
+    if (host instanceof HostMemory) {
+      final HostMemory outside = (HostMemory) host;
+      if (written && outside.isReadOnly()) throw refuse(function, argument, "must be writable, got a read-only segment");
+      holds(function, argument, layout, outside.byteSize(), dtype.bytes(), "bytes");
+      final Handle.Use use = outside.use();
+      return new Host(host, use, use.address());
+    }
     final Object memory = host instanceof Buffer ? direct(function, argument, (Buffer) host, written) : host;
     final Class<?> component = host instanceof Buffer ? component((Buffer) host) : host.getClass().getComponentType();
     if (component != dtype.component) {
       throw refuse(function, argument, "must hold " + dtype.component + "s for " + dtype + ", got " + component + "s");
     }
-    final BigInteger needed = layout.elements().multiply(BigInteger.valueOf(dtype.components));
     final long length = host instanceof Buffer ? ((Buffer) host).remaining() : Array.getLength(host);
+    holds(function, argument, layout, length, dtype.components, "entries");
+    return new Host(host, null, length == 0 ? null : memory);
+  }
+
+  private static void holds(String function, String argument, Layout layout, long length, int unitsPerElement, String units) {
+    final BigInteger needed = layout.elements().multiply(BigInteger.valueOf(unitsPerElement));
     if (layout.batchStride() < 0 && layout.batchCount() > 1) {
       throw refuse(function, argument, "batch stride must be at least 0 for Java memory, which begins at its first element, got " + layout.batchStride());
     }
     if (needed.compareTo(BigInteger.valueOf(length)) > 0) {
-      throw refuse(function, argument, "must have at least " + needed + " entries for " + layout + ", got " + length);
+      throw refuse(function, argument, "must have at least " + needed + " " + units + " for " + layout + ", got " + length);
     }
-    return length == 0 ? null : memory;
   }
 
   private static Buffer direct(String function, String argument, Buffer buffer, boolean written) {

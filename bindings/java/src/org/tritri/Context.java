@@ -29,7 +29,8 @@ import org.tritri.internal.TritriNative;
  * sentence; nothing has been written then.
  *
  * <p><b>Memory.</b> Arrays are copied once each way, in bulk. Direct buffers in the machine's byte order are used where they lie, from their
- * position on; other buffers are refused. An array that is longer than its layout needs is fine.
+ * position on; other buffers are refused. {@link HostMemory} is used where it lies too, and has no limit of 2^31 bytes. An array that is longer than its layout needs
+ * is fine.
  */
 public final class Context implements AutoCloseable {
   private final Handle handle;
@@ -114,9 +115,24 @@ public final class Context implements AutoCloseable {
     return uploadObject(layout, host);
   }
 
+  /** As {@link #upload(Layout, double[])}, of elements of any {@link Dtype}. */
+  public Matrix upload(Layout layout, HostMemory host) {
+    return uploadObject(layout, host);
+  }
+
   private Matrix uploadObject(Layout layout, Object host) {
-    final Object memory = Check.host("Context.upload", "host", layout, host, false);
-    return matrix((self, out) -> TritriNative.tritri_upload(self, layout.values(), memory, out));
+    try (Check.Host memory = Check.host("Context.upload", "host", layout, host, false)) {
+      return matrix((self, out) -> TritriNative.tritri_upload(self, layout.values(), memory.memory(), out));
+    }
+  }
+
+  /**
+   * Host memory from which and to which transfers run fastest: pinned on a CUDA context, aligned on the CPU. Its contents are unspecified. Pinned memory is taken from all
+   * programs: keep it, and close it.
+   */
+  public HostMemory allocateHost(long bytes) {
+    if (bytes < 0) throw Check.refuse("Context.allocateHost", "bytes", "must be at least 0, got " + bytes);
+    return HostMemory.allocate(this, bytes);
   }
 
   /** A new matrix for results; its contents are unspecified. */
@@ -147,7 +163,7 @@ public final class Context implements AutoCloseable {
     final long m = options.opA().transposes() ? left.cols() : left.rows(), n = options.opB().transposes() ? right.rows() : right.cols();
     final Layout result = Layout.of(left.dtype(), m, n).fill(fill);
     final long batch = Math.max(left.batchCount(), right.batchCount());
-    final Matrix c = create(batch > 1 ? result.batch(batch, result.elements().longValue()) : result);
+    final Matrix c = create(batch > 1 ? result.batch(batch) : result);
     try {
       multiply(options, a, b, c);
       return c;
@@ -200,13 +216,17 @@ public final class Context implements AutoCloseable {
     multiplyObjects("Context.multiply", options, aLayout, a, bLayout, b, cLayout, c);
   }
 
+  /** As {@link #multiply(MultiplyOptions, Layout, double[], Layout, double[], Layout, double[])}, on elements of any {@link Dtype}, without a copy. */
+  public void multiply(MultiplyOptions options, Layout aLayout, HostMemory a, Layout bLayout, HostMemory b, Layout cLayout, HostMemory c) {
+    multiplyObjects("Context.multiply", options, aLayout, a, bLayout, b, cLayout, c);
+  }
+
   void multiplyObjects(String function, MultiplyOptions options, Layout aLayout, Object a, Layout bLayout, Object b, Layout cLayout, Object c) {
     Check.notNull(function, "options", options);
-    final Object x = Check.host(function, "a", aLayout, a, false);
-    final Object y = Check.host(function, "b", bLayout, b, false);
-    final Object z = Check.host(function, "c", cLayout, c, true);
-    try (Handle.Use self = handle.use(this)) {
-      inTurn(() -> TritriNative.tritri_multiply_host(self.address(), options.values(), aLayout.values(), x, bLayout.values(), y, cLayout.values(), z));
+    try (Check.Host x = Check.host(function, "a", aLayout, a, false); Check.Host y = Check.host(function, "b", bLayout, b, false);
+         Check.Host z = Check.host(function, "c", cLayout, c, true); Handle.Use self = handle.use(this)) {
+      inTurn(() -> TritriNative.tritri_multiply_host(self.address(), options.values(), aLayout.values(), x.memory(), bLayout.values(), y.memory(),
+          cLayout.values(), z.memory()));
     }
   }
 

@@ -27,6 +27,11 @@ public enum Dtype {
     this.components = components;
   }
 
+  /** Bytes of one element. */
+  int bytes() {
+    return components * (component == float.class ? Float.BYTES : component == double.class ? Double.BYTES : Short.BYTES);
+  }
+
   static Dtype of(long value) {
     return values()[(int) value];
   }

@@ -90,6 +90,17 @@ public final class Layout {
     return new Layout(dtype, fill, diag, order, storage, rows, cols, ld, count, stride);
   }
 
+  /**
+   * A batch of {@code count} matrices one directly behind the other, of the fill, storage and ld that this layout has now: those come first.
+   *
+   * @throws IllegalArgumentException if the matrices need more than 2^63 - 1 elements
+   */
+  public Layout batch(long count) {
+    final BigInteger stride = new Layout(dtype, fill, diag, order, storage, rows, cols, ld, 1, 0).elements();
+    if (stride.bitLength() > 63) throw Check.refuse("Layout.batch", "count", "must leave the stride below 2^63, got a matrix of " + stride + " elements");
+    return batch(count, stride.longValue());
+  }
+
   public Dtype dtype() {
     return dtype;
   }
@@ -133,8 +144,8 @@ public final class Layout {
 
   /** The same matrix as the library lays it out by itself: tight lines, tight batches. */
   Layout tight() {
-    final Layout one = new Layout(dtype, fill, diag, order, storage, rows, cols, 0, 1, 0);
-    return batchCount > 1 ? one.batch(batchCount, one.elements().longValue()) : one;
+    final Layout one = ld(0).batch(1, 0);
+    return batchCount > 1 ? one.batch(batchCount) : one;
   }
 
   /**

@@ -102,10 +102,19 @@ public final class Matrix implements AutoCloseable {
     downloadObject(hostLayout, host);
   }
 
+  /** As {@link #download(double[])}. */
+  public void download(HostMemory host) {
+    download(layout().tight(), host);
+  }
+
+  /** As {@link #download(Layout, double[])}. */
+  public void download(Layout hostLayout, HostMemory host) {
+    downloadObject(hostLayout, host);
+  }
+
   private void downloadObject(Layout hostLayout, Object host) {
-    final Object memory = Check.host("Matrix.download", "host", hostLayout, host, true);
-    try (Handle.Use device = context.use(); Handle.Use self = use()) {
-      context.inTurn(() -> TritriNative.tritri_download(device.address(), self.address(), hostLayout.values(), memory));
+    try (Check.Host memory = Check.host("Matrix.download", "host", hostLayout, host, true); Handle.Use device = context.use(); Handle.Use self = use()) {
+      context.inTurn(() -> TritriNative.tritri_download(device.address(), self.address(), hostLayout.values(), memory.memory()));
     }
   }
 
@@ -169,10 +178,19 @@ public final class Matrix implements AutoCloseable {
     refillObject(hostLayout, host);
   }
 
+  /** As {@link #refill(double[])}. */
+  public void refill(HostMemory host) {
+    refill(layout().tight(), host);
+  }
+
+  /** As {@link #refill(Layout, double[])}. */
+  public void refill(Layout hostLayout, HostMemory host) {
+    refillObject(hostLayout, host);
+  }
+
   private void refillObject(Layout hostLayout, Object host) {
-    final Object memory = Check.host("Matrix.refill", "host", hostLayout, host, false);
-    try (Handle.Use device = context.use(); Handle.Use self = use()) {
-      context.inTurn(() -> TritriNative.tritri_upload_into(device.address(), self.address(), hostLayout.values(), memory));
+    try (Check.Host memory = Check.host("Matrix.refill", "host", hostLayout, host, false); Handle.Use device = context.use(); Handle.Use self = use()) {
+      context.inTurn(() -> TritriNative.tritri_upload_into(device.address(), self.address(), hostLayout.values(), memory.memory()));
     }
   }
 

@@ -83,6 +83,11 @@ public final class Tritri {
     shared().multiplyObjects("Tritri.multiply", options, aLayout, a, bLayout, b, cLayout, c);
   }
 
+  /** As {@link #multiply(MultiplyOptions, Layout, double[], Layout, double[], Layout, double[])}, on elements of any {@link Dtype}, without a copy. */
+  public static void multiply(MultiplyOptions options, Layout aLayout, HostMemory a, Layout bLayout, HostMemory b, Layout cLayout, HostMemory c) {
+    shared().multiplyObjects("Tritri.multiply", options, aLayout, a, bLayout, b, cLayout, c);
+  }
+
   /** The native library's version, such as "0.1.0". */
   public static String version() {
     Loader.load();
