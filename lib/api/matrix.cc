@@ -82,6 +82,8 @@ tritri_status tritri_download(tritri_context *context, const tritri_matrix *matr
     if (host_layout) {
       to = read_layout(f, "host_layout", host_layout);
       check_same_matrix(f, "host_layout", matrix->layout, to);
+      const bool one_for_all = matrix->layout.batch_stride == 0 && to.batch_stride == 0;
+      if (!one_for_all) check_apart(f, "host_layout", to);
     }
     check_data(f, "host", to, host);
     context->device->download(matrix->layout, matrix->data, to, host);

@@ -159,6 +159,10 @@ void check_multiply(const char *function, const tritri_multiply_options &o, cons
 
 void check_result(const char *function, const char *argument, const Layout &c) {
   if (c.unit) refuse(function, argument, "diag must be TRITRI_DIAG_NON_UNIT (0), since a result's diagonal is computed, got TRITRI_DIAG_UNIT (1)");
+  check_apart(function, argument, c);
+}
+
+void check_apart(const char *function, const char *argument, const Layout &c) {
   const Lines lines = c.lines();
   const int64_t extent = lines.extent();
   if (c.batch == 1 || extent == 0) return;

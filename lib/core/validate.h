@@ -24,6 +24,9 @@ Aliasing check_overlap(const char *function, const Operands &operands);
 // A result's matrices must not overlap each other, and its diagonal must be stored.
 void check_result(const char *function, const char *argument, const Layout &c);
 
+// The matrices of a batch that is written must not overlap each other.
+void check_apart(const char *function, const char *argument, const Layout &c);
+
 // Two layouts of the same matrix (upload, download): equal but for order, storage, ld, diag and batch stride.
 void check_same_matrix(const char *function, const char *argument, const Layout &matrix, const Layout &host);
 

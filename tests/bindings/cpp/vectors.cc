@@ -52,12 +52,15 @@ template <class T>
 tritri::Layout<T> layout(const std::string &line) {
   std::istringstream words(line);
   int64_t rows = 0, cols = 0, ld = 0;
-  std::string fill, diag, order;
+  std::string fill, diag, order, storage;
   words >> rows >> cols >> fill >> diag >> order >> ld;
   tritri::Layout<T> result(fill == "lower" ? TRITRI_FILL_LOWER : fill == "upper" ? TRITRI_FILL_UPPER : TRITRI_FILL_FULL, rows, cols);
   if (diag == "unit") result = result.unit_diagonal();
   if (order == "column") result = result.column_major();
-  return result.leading_dimension(ld);
+  result = result.leading_dimension(ld);
+  int64_t batch_count = 1, batch_stride = 0;
+  if (words >> storage >> batch_count >> batch_stride) result = result.batch(batch_count, batch_stride);
+  return storage == "packed" ? result.packed() : result;
 }
 
 tritri_op op(char letter) {

@@ -15,13 +15,17 @@ class Operand:
     diag: str
     order: str
     ld: int
+    storage: str = "strided"
+    batch_count: int = 1
+    batch_stride: int = 0
     data: np.ndarray = None
 
     def view(self):
-        """The rows x cols matrix inside the buffer, padding left out."""
-        lines, length = (self.rows, self.cols) if self.order == "row" else (self.cols, self.rows)
-        matrix = self.data.reshape(lines, self.ld)[:, :length]
-        return matrix if self.order == "row" else matrix.T
+        """The rows x cols matrix inside the buffer, padding left out, or the batch of them; strided storage only."""
+        size, strides = self.data.itemsize, (self.ld, 1) if self.order == "row" else (1, self.ld)
+        if self.batch_count == 1:
+            return np.lib.stride_tricks.as_strided(self.data, (self.rows, self.cols), [step * size for step in strides])
+        return np.lib.stride_tricks.as_strided(self.data, (self.batch_count, self.rows, self.cols), [step * size for step in (self.batch_stride, *strides)])
 
 
 @dataclass
@@ -66,7 +70,7 @@ def read(path=PATH):
         elif key == "compute":
             case.compute = words[0]
         elif key in ("a", "b", "c"):
-            case.operands[key] = Operand(int(words[0]), int(words[1]), words[2], words[3], words[4], int(words[5]))
+            case.operands[key] = Operand(int(words[0]), int(words[1]), words[2], words[3], words[4], *map(int, words[5:6]), *words[6:7], *map(int, words[7:]))
         elif key.endswith("_data"):
             case.operands[key[0]].data = _numbers(words, case.dtype)
         elif key == "expected":

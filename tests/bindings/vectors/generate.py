@@ -18,24 +18,26 @@ def inside(rows, cols, fill):
 
 
 def apply_op(x, op):
-    x = x.T if op in "TC" else x
+    x = x.swapaxes(-1, -2) if op in "TC" else x
     return x.conj() if op in "CR" else x
 
 
 class Matrix:
-    """Values of one operand and how they lie in a buffer."""
+    """Values of one operand, or of a batch (values with three axes), and how they lie in a buffer. count: how often one matrix is given, by a stride of 0."""
 
-    def __init__(self, values, fill="full", diag="nonunit", order="row", padding=0):
-        self.values, self.fill, self.diag, self.order = np.asarray(values), fill, diag, order
-        self.rows, self.cols = self.values.shape
-        self.ld = max(1, (self.cols if order == "row" else self.rows) + padding)
+    def __init__(self, values, fill="full", diag="nonunit", order="row", padding=0, storage="strided", gap=0, count=None):
+        self.values, self.fill, self.diag, self.order, self.storage = np.asarray(values), fill, diag, order, storage
+        self.rows, self.cols = self.values.shape[-2:]
+        self.ld = max(1, (self.cols if order == "row" else self.rows) + padding) if storage == "strided" else 0
+        self.count = count or (self.values.shape[0] if self.values.ndim == 3 else 1)
+        self.stride = 0 if count or self.values.ndim == 2 else len(self.lines(self.values[0])) + gap
 
     def wide(self):
         """What the operand means: zeros outside the fill, ones on a unit diagonal."""
         wide = np.where(inside(self.rows, self.cols, self.fill), self.values.astype(np.clongdouble), 0)
         if self.diag == "unit":
             for i in range(min(self.rows, self.cols)):
-                wide[i, i] = 1
+                wide[..., i, i] = 1
         return wide
 
     def poisoned(self, poison=math.nan):
@@ -43,17 +45,28 @@ class Matrix:
         stored = np.where(inside(self.rows, self.cols, self.fill), self.values, poison).astype(self.values.dtype)
         if self.diag == "unit":
             for i in range(min(self.rows, self.cols)):
-                stored[i, i] = poison
+                stored[..., i, i] = poison
         return stored
 
-    def buffer(self, stored):
-        lines = stored if self.order == "row" else stored.T
+    def lines(self, stored):
+        """One matrix as it lies in memory."""
+        lines, kept = (x if self.order == "row" else x.T for x in (stored, inside(self.rows, self.cols, self.fill)))
+        if self.storage == "packed":
+            return lines[kept]
         padded = np.full((lines.shape[0], self.ld), math.nan, dtype=stored.dtype)
         padded[:, :lines.shape[1]] = lines
         return padded.ravel()
 
+    def buffer(self, stored):
+        matrices = [self.lines(one) for one in (stored if stored.ndim == 3 else [stored])]
+        buffer = np.full(self.stride * (len(matrices) - 1) + len(matrices[0]), math.nan, dtype=stored.dtype)
+        for i, matrix in enumerate(matrices):
+            buffer[i * self.stride:i * self.stride + len(matrix)] = matrix
+        return buffer
+
     def header(self):
-        return f"{self.rows} {self.cols} {self.fill} {self.diag} {self.order} {self.ld}"
+        more = f" {self.storage} {self.count} {self.stride}" if self.storage == "packed" or self.count > 1 else ""
+        return f"{self.rows} {self.cols} {self.fill} {self.diag} {self.order} {self.ld}{more}"
 
 
 def number(x):
@@ -90,7 +103,7 @@ class Writer:
         b_stored = b.poisoned() if alpha != 0 else np.full_like(b.values, math.nan)
         self.call(name, dtype, a, b, c, former, ops, alpha, beta, compute, a_stored, b_stored)
         left, right = apply_op(a.wide(), ops[0]), apply_op(b.wide(), ops[1])
-        result = np.zeros((c.rows, c.cols), np.clongdouble)
+        result = np.zeros(c.values.shape, np.clongdouble)
         if alpha != 0:
             result += np.clongdouble(alpha) * (left @ right)
         if beta != 0:
@@ -98,14 +111,14 @@ class Writer:
         tolerance = 0.0
         if not exact:
             scale = abs(complex(alpha)) * (np.abs(left) @ np.abs(right)) + abs(complex(beta)) * np.abs(c.values)
-            tolerance = float(f"{4 * (a.values.shape[1] + 2) * np.finfo(DTYPES[dtype]).eps * scale.max():.2g}")
+            tolerance = float(f"{4 * (a.values.shape[-1] + 2) * np.finfo(DTYPES[dtype]).eps * scale.max():.2g}")
         if not np.iscomplexobj(c.values):
             result = result.real
         expected = np.where(c_fill, result, SENTINEL).astype(DTYPES[dtype])
         self.lines += [f"expected {numbers(c.buffer(expected))}".rstrip(), f"tolerance {number(tolerance)}", "end", ""]
 
     def refused(self, name, dtype, a, b, c, text, ops="NN", alpha=1, beta=0, compute="default"):
-        former = np.full((c.rows, c.cols), SENTINEL, DTYPES[dtype])
+        former = np.full(c.values.shape, SENTINEL, DTYPES[dtype])
         self.call(name, dtype, a, b, c, former, ops, alpha, beta, compute, a.values, b.values)
         self.lines += [f"refused {text}", "end", ""]
 
@@ -187,6 +200,49 @@ def field_cases(writer):
         writer.product(f"P2_no_tf32_in_{compute}", "float32", fine, Matrix(np.eye(2, dtype=np.float32)), Matrix(np.zeros((2, 2), np.float32)), compute=compute)
 
 
+def batches_and_packed(writer, random):
+    """Packed triangles and strided matrices mixed, alone and in batches that lie apart, of which an input may be one matrix for all."""
+    ways = list(itertools.product(("strided", "packed"), repeat=3))
+    for index, ((sa, sb, sc), turn) in enumerate(itertools.product(ways, range(6))):
+        dtype = list(DTYPES)[(index + turn) % 4]
+        op = OPS[index % 4] + OPS[(index // 4 + turn) % 4]
+        fills = [FILLS[1:][(index + i + turn) % 2] if storage == "packed" else FILLS[(index + i) % 3] for i, storage in enumerate((sa, sb, sc))]
+        da, db = DIAGS[turn % 2], DIAGS[index % 2]
+        orders = [ORDERS[int(x)] for x in random.integers(0, 2, 3)]
+        batch = (0, 3, 2, 0, 4, 2)[turn]  # 0: no batch
+        one_for_all = (None, None, 0, None, 1, None)[turn]
+        m, k, n = (int(x) for x in random.integers(1, 5, 3))
+        alpha, beta = [(1, 0), (2, -1), (1, 0.5)][turn % 3]
+        matrices = []
+        for i, (shape, storage) in enumerate(zip((*shapes(op, m, k, n), (m, n)), (sa, sb, sc))):
+            shared = batch and one_for_all == i
+            full_shape = (1 if shared else batch, *shape) if batch else shape
+            padding = int(random.integers(0, 2)) if storage == "strided" else 0
+            matrices.append(Matrix(halves(random, full_shape, dtype), fills[i], (da, db, "nonunit")[i], orders[i], padding, storage,
+                                   gap=int(random.integers(0, 3)) if batch else 0, count=batch if shared else None))
+        name = f"batch_{batch}_{sa}_{sb}_to_{sc}_{fills[0]}_{fills[1]}_{fills[2]}_{op}_{dtype}"
+        writer.product(name, dtype, *matrices, op, alpha, beta)
+
+    for dtype, number_type in DTYPES.items():
+        def zeros(*shape, **layout):
+            return Matrix(np.zeros(shape, number_type), **layout)
+
+        lower = dict(fill="lower", storage="packed")
+        writer.refused(f"refused_packed_full_{dtype}", dtype, zeros(2, 2, storage="packed"), zeros(2, 2), zeros(2, 2), "storage PACKED needs fill LOWER or UPPER, got FULL")
+        padded = zeros(2, 2, **lower)
+        padded.ld = 2
+        writer.refused(f"refused_packed_ld_{dtype}", dtype, padded, zeros(2, 2), zeros(2, 2), "ld must be 0")
+        writer.refused(f"refused_batch_that_does_not_match_{dtype}", dtype, zeros(3, 2, 2), zeros(2, 2, 2), zeros(3, 2, 2), "batch_count")
+        writer.refused(f"refused_batch_of_c_{dtype}", dtype, zeros(3, 2, 2), zeros(3, 2, 2), zeros(2, 2), "batch_count")
+        writer.refused(f"refused_stride_0_of_c_{dtype}", dtype, zeros(3, 2, 2), zeros(3, 2, 2), zeros(1, 2, 2, count=3), "batch_stride")
+        overlapping = zeros(3, 2, 2)
+        overlapping.stride = 3
+        writer.refused(f"refused_overlapping_c_{dtype}", dtype, zeros(3, 2, 2), zeros(3, 2, 2), overlapping, "batch_stride")
+        overlapping = zeros(3, 3, 3, **lower)
+        overlapping.stride = 5
+        writer.refused(f"refused_overlapping_packed_c_{dtype}", dtype, zeros(3, 3, 3), zeros(3, 3, 3), overlapping, "batch_stride")
+
+
 def refusals(writer):
     for dtype in ("float32", "float64", "complex64", "complex128"):
         def zeros(rows, cols, *layout):
@@ -216,6 +272,7 @@ def main():
     grid(writer, random)
     field_cases(writer)
     refusals(writer)
+    batches_and_packed(writer, random)
     text = "\n".join(writer.lines)
     if "--check" in sys.argv[1:]:
         committed = pathlib.Path(__file__).with_name("vectors.txt").read_text()

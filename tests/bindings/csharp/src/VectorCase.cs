@@ -47,8 +47,9 @@ namespace Tritri.Tests
                 case "beta": Options.Beta = new Complex(Number(words[1]), Number(words[2])); break;
                 case "compute": Options.Compute = Named<Compute>(words[1]); break;
                 case "a": case "b": case "c":
-                    Layouts[words[0]] = new Layout(Dtype, long.Parse(words[1]), long.Parse(words[2])).WithFill(Named<Fill>(words[3]))
+                    Layout one = new Layout(Dtype, long.Parse(words[1]), long.Parse(words[2])).WithFill(Named<Fill>(words[3]))
                         .WithDiag(Named<Diag>(words[4])).WithOrder(Named<Order>(words[5])).WithLd(long.Parse(words[6]));
+                    Layouts[words[0]] = words.Length == 7 ? one : one.WithStorage(Named<Storage>(words[7])).WithBatch(long.Parse(words[8]), long.Parse(words[9]));
                     break;
                 case "a_data": case "b_data": case "c_data": Data[words[0].Substring(0, 1)] = Numbers(words); break;
                 case "expected": Expected = Numbers(words); break;

@@ -57,8 +57,9 @@ final class VectorCase {
   }
 
   private Layout layout(String[] words) {
-    return Layout.of(dtype, Long.parseLong(words[1]), Long.parseLong(words[2])).fill(Fill.valueOf(words[3].toUpperCase()))
+    final Layout one = Layout.of(dtype, Long.parseLong(words[1]), Long.parseLong(words[2])).fill(Fill.valueOf(words[3].toUpperCase()))
         .diag(words[4].equals("unit") ? Diag.UNIT : Diag.NON_UNIT).order(Order.valueOf(words[5].toUpperCase())).ld(Long.parseLong(words[6]));
+    return words.length == 7 ? one : one.storage(Storage.valueOf(words[7].toUpperCase())).batch(Long.parseLong(words[8]), Long.parseLong(words[9]));
   }
 
   private static double[] numbers(String[] words) {
