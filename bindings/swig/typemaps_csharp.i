@@ -16,14 +16,15 @@
 %rename("%s") tritri_last_error;
 
 // SafeHandle.ReleaseHandle has the bare address only.
-%typemap(ctype) void *RELEASED "void *"
-%typemap(imtype) void *RELEASED "global::System.IntPtr"
-%typemap(cstype) void *RELEASED "global::System.IntPtr"
-%typemap(csin) void *RELEASED "$csinput"
-%typemap(in) void *RELEASED %{ $1 = $input; %}
+%typemap(ctype) void *RELEASED, void *OWNER "void *"
+%typemap(imtype) void *RELEASED, void *OWNER "global::System.IntPtr"
+%typemap(cstype) void *RELEASED, void *OWNER "global::System.IntPtr"
+%typemap(csin) void *RELEASED, void *OWNER "$csinput"
+%typemap(in) void *RELEASED, void *OWNER %{ $1 = $input; %}
 %inline %{
 static void release_context(void *RELEASED) { tritri_context_destroy(static_cast<tritri_context *>(RELEASED)); }
 static void release_matrix(void *RELEASED) { tritri_matrix_destroy(static_cast<tritri_matrix *>(RELEASED)); }
+static void release_host(void *OWNER, void *RELEASED) { tritri_host_free(static_cast<tritri_context *>(OWNER), RELEASED); }
 %}
 
 %typemap(ctype) tritri_status "int"
@@ -40,6 +41,7 @@ static void release_matrix(void *RELEASED) { tritri_matrix_destroy(static_cast<t
 %typemap(csout) const char * { return Text.At($imcall); }
 %typemap(out, null="nullptr") const char * %{ $result = $1; %}
 
+// Host memory is pinned by the caller; memory of the library's own is a HostHandle, kept alive as the others are: class HostMemory passes its address and holds it.
 %typemap(ctype) tritri_context *, tritri_matrix *, const tritri_matrix *, const void *HOST_IN, void *HOST_OUT, void *ADDRESS "void *"
 %typemap(imtype) tritri_context * "ContextHandle"
 %typemap(cstype) tritri_context * "ContextHandle"

@@ -43,8 +43,10 @@ def main(version, tree, out):
             "README.md": (ROOT / "bindings/csharp/README.md").read_text(),
             # Mono's own framework has Span in mscorlib, so that it has an assembly of its own.
             "lib/net472/Tritri.dll": (tree / "csharp/Tritri.dll").read_bytes(),
+            "lib/net472/Tritri.pdb": (tree / "csharp/Tritri.pdb").read_bytes(),
             "lib/net472/Tritri.xml": (tree / "csharp/Tritri.xml").read_bytes(),
             "lib/netstandard2.0/Tritri.dll": (tree / "csharp/netstandard2.0/Tritri.dll").read_bytes(),
+            "lib/netstandard2.0/Tritri.pdb": (tree / "csharp/netstandard2.0/Tritri.pdb").read_bytes(),
             "lib/netstandard2.0/Tritri.xml": (tree / "csharp/Tritri.xml").read_bytes(),
             "runtimes/linux-x64/native/libtritri.so.0": stripped(tree / "lib/libtritri.so.0", scratch),
             "runtimes/linux-x64/native/libtritri_csharp.so": stripped(tree / "csharp/libtritri_csharp.so", scratch),

@@ -1,6 +1,7 @@
 using System;
 using System.Numerics;
 using System.Runtime.InteropServices;
+using Tritri.Internal;
 
 namespace Tritri
 {
@@ -32,12 +33,45 @@ namespace Tritri
             NotNull(function, argument + "Layout", layout);
             int parts = ValuesPerElement<T>(layout.Dtype);
             if (parts == 0) throw Refuse(function, argument, "must hold " + TypeNames(layout.Dtype) + " for " + layout.Dtype + ", got " + typeof(T));
+            Room(function, argument, layout, parts, length, "entries");
+        }
+
+        /// <summary>Memory of the library's own holds everything that the layout speaks of.</summary>
+        public static HeldMemory Fits(string function, string argument, Layout layout, HostMemory memory)
+        {
+            NotNull(function, argument + "Layout", layout);
+            NotNull(function, argument, memory);
+            Room(function, argument, layout, BytesPerElement(layout.Dtype), memory.ByteSize, "bytes");
+            return new HeldMemory(memory.Handle);
+        }
+
+        /// <summary>A batch in an array has matrices: to the library a batch count of 0 means one.</summary>
+        public static void HasMatrices(string function, string argument, Array batch)
+        {
+            NotNull(function, argument, batch);
+            if (batch.GetLongLength(0) == 0) throw Refuse(function, argument, "must have at least 1 matrix, got 0");
+        }
+
+        private static void Room(string function, string argument, Layout layout, int units, long length, string names)
+        {
             if (layout.BatchStride < 0 && layout.BatchCount > 1)
             {
-                throw Refuse(function, argument, "batch stride must be at least 0 for managed memory, which begins at its first element, got " + layout.BatchStride);
+                throw Refuse(function, argument, "batch stride must be at least 0 for memory that begins at its first element, got " + layout.BatchStride);
             }
-            BigInteger needed = layout.Elements() * parts;
-            if (needed > length) throw Refuse(function, argument, "must have at least " + needed + " entries for " + layout + ", got " + length);
+            BigInteger needed = layout.Elements() * units;
+            if (needed > length) throw Refuse(function, argument, "must have at least " + needed + " " + names + " for " + layout + ", got " + length);
+        }
+
+        // A dtype that does not exist passes, for the library to name it.
+        private static int BytesPerElement(Dtype dtype)
+        {
+            switch (dtype)
+            {
+                case Dtype.Float64: case Dtype.Complex64: return 8;
+                case Dtype.Complex128: return 16;
+                case Dtype.Float16: case Dtype.BFloat16: return 2;
+                default: return 4;
+            }
         }
 
         // 0: T cannot hold the dtype. A dtype that does not exist passes, for the library to name it.

@@ -87,6 +87,30 @@ namespace Tritri
             return Upload(layout, new ReadOnlySpan<T>(host));
         }
 
+        /// <summary>As <see cref="Upload{T}(Layout, ReadOnlySpan{T})"/>, of elements of any <see cref="Dtype"/>.</summary>
+        public Matrix Upload(Layout layout, HostMemory host)
+        {
+            MatrixHandle matrix;
+            using (HeldMemory memory = Check.Fits("Context.Upload", "host", layout, host))
+            {
+                lock (turn) TritriNative.tritri_upload(Handle, layout.Values, memory.Address, out matrix);
+            }
+            return new Matrix(this, matrix);
+        }
+
+        /// <summary>Host memory from which and to which transfers run fastest. Its contents are unspecified.</summary>
+        public HostMemory AllocateHost(long bytes)
+        {
+            return new HostMemory(this, bytes);
+        }
+
+        /// <summary>Copies a batch of matrices to the device, one for each index of the first dimension.</summary>
+        public Matrix Upload<T>(T[,,] host, Fill fill = Fill.Full, Diag diag = Diag.NonUnit) where T : struct
+        {
+            Check.HasMatrices("Context.Upload", "host", host);
+            using (var pinned = new Pinned<T>("Context.Upload", "host", host)) return Upload(pinned.Layout(fill).WithDiag(diag), (ReadOnlySpan<T>)pinned.Span);
+        }
+
         /// <summary>Copies a two-dimensional array to the device.</summary>
         public Matrix Upload<T>(T[,] host, Fill fill = Fill.Full, Diag diag = Diag.NonUnit) where T : struct
         {
@@ -123,7 +147,7 @@ namespace Tritri
             long m = IsTransposed(options?.OpA) ? left.Cols : left.Rows, n = IsTransposed(options?.OpB) ? right.Rows : right.Cols;
             Layout result = new Layout(left.Dtype, m, n).WithFill(fill);
             long batch = Math.Max(left.BatchCount, right.BatchCount);
-            Matrix c = Create(batch > 1 ? result.WithBatch(batch, (long)result.Elements()) : result);
+            Matrix c = Create(batch > 1 ? result.WithBatch(batch) : result);
             try
             {
                 Multiply(a, b, c, options);
@@ -166,6 +190,21 @@ namespace Tritri
             where T : struct
         {
             MultiplyHost("Context.Multiply", options, aLayout, a.Span, bLayout, b.Span, cLayout, c.Span);
+        }
+
+        /// <summary>As the same call on spans, on elements of any <see cref="Dtype"/>.</summary>
+        public void Multiply(MultiplyOptions options, Layout aLayout, HostMemory a, Layout bLayout, HostMemory b, Layout cLayout, HostMemory c)
+        {
+            using (HeldMemory x = Check.Fits("Context.Multiply", "a", aLayout, a))
+            using (HeldMemory y = Check.Fits("Context.Multiply", "b", bLayout, b))
+            using (HeldMemory z = Check.Fits("Context.Multiply", "c", cLayout, c))
+            {
+                lock (turn)
+                {
+                    TritriNative.tritri_multiply_host(Handle, MultiplyOptions.Values(options), aLayout.Values, x.Address, bLayout.Values, y.Address, cLayout.Values,
+                        z.Address);
+                }
+            }
         }
 
         internal unsafe void MultiplyHost<T>(string function, MultiplyOptions options, Layout aLayout, ReadOnlySpan<T> a, Layout bLayout, ReadOnlySpan<T> b,

@@ -53,6 +53,16 @@ namespace Tritri
         /// <summary>A batch whose matrices begin <paramref name="stride"/> elements apart; stride 0 on an input uses one matrix for all.</summary>
         public Layout WithBatch(long count, long stride) { return With(8, count).With(9, stride); }
 
+        /// <summary>
+        /// A batch of <paramref name="count"/> matrices one directly behind the other, of the fill, storage and ld that this layout has now: those come first.
+        /// </summary>
+        public Layout WithBatch(long count)
+        {
+            BigInteger stride = WithBatch(1, 0).Elements();
+            if (stride > long.MaxValue) throw Check.Refuse("Layout.WithBatch", "count", "must leave the stride below 2^63, got a matrix of " + stride + " elements");
+            return WithBatch(count, (long)stride);
+        }
+
         /// <summary>The type of the elements.</summary>
         public Dtype Dtype { get { return (Dtype)values[0]; } }
 
@@ -89,7 +99,7 @@ namespace Tritri
         internal Layout Tight()
         {
             Layout one = WithLd(0).WithBatch(1, 0);
-            return BatchCount > 1 ? one.WithBatch(BatchCount, (long)one.Elements()) : one;
+            return BatchCount > 1 ? one.WithBatch(BatchCount) : one;
         }
 
         /// <summary>Elements from the first to one past the last; 0 where the library will refuse the layout or touch nothing.</summary>

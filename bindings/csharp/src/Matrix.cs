@@ -62,12 +62,38 @@ namespace Tritri
         /// <summary>Copies the elements inside the fill, with tight lines.</summary>
         public void Download<T>(T[] host) where T : struct { Download(layout.Tight(), new Span<T>(host)); }
 
-        /// <summary>A new two-dimensional array with the elements inside the fill, and 0 outside.</summary>
+        /// <summary>A new two-dimensional array with the elements inside the fill, and 0 outside. For a single matrix: <see cref="ToBatch{T}"/> takes a batch.</summary>
         public T[,] ToArray<T>() where T : struct
         {
             var array = new T[layout.Rows, layout.Cols];
             using (var pinned = new Pinned<T>("Matrix.ToArray", "result", array)) Download(pinned.Layout(layout.Fill).WithDiag(layout.Diag), pinned.Span);
             return array;
+        }
+
+        /// <summary>A new three-dimensional array with the elements inside the fill of each matrix of the batch, and 0 outside.</summary>
+        public T[,,] ToBatch<T>() where T : struct
+        {
+            var array = new T[layout.BatchCount, layout.Rows, layout.Cols];
+            using (var pinned = new Pinned<T>("Matrix.ToBatch", "result", array)) Download(pinned.Layout(layout.Fill).WithDiag(layout.Diag), pinned.Span);
+            return array;
+        }
+
+        /// <summary>As <see cref="Download{T}(Layout, Span{T})"/>, of elements of any <see cref="Dtype"/>.</summary>
+        public void Download(Layout hostLayout, HostMemory host)
+        {
+            using (HeldMemory memory = Check.Fits("Matrix.Download", "host", hostLayout, host))
+            {
+                lock (context.Turn) TritriNative.tritri_download(context.Handle, Handle, hostLayout.Values, memory.Address);
+            }
+        }
+
+        /// <summary>As <see cref="Refill{T}(Layout, ReadOnlySpan{T})"/>, of elements of any <see cref="Dtype"/>.</summary>
+        public void Refill(Layout hostLayout, HostMemory host)
+        {
+            using (HeldMemory memory = Check.Fits("Matrix.Refill", "host", hostLayout, host))
+            {
+                lock (context.Turn) TritriNative.tritri_upload_into(context.Handle, Handle, hostLayout.Values, memory.Address);
+            }
         }
 
         /// <summary>Replaces the elements inside the fill by those that <paramref name="hostLayout"/> finds; nothing is allocated on the device.</summary>

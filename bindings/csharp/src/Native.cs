@@ -33,6 +33,53 @@ namespace Tritri.Internal
         }
     }
 
+    /// <summary>Memory of tritri_host_allocate, held in the same way. It holds its context, whose device frees it.</summary>
+    internal sealed class HostHandle : SafeHandle
+    {
+        private ContextHandle context;
+
+        public HostHandle() : base(IntPtr.Zero, true) { }
+
+        public override bool IsInvalid { get { return handle == IntPtr.Zero; } }
+
+        public void Own(ContextHandle device, IntPtr address)
+        {
+            bool held = false;
+            device.DangerousAddRef(ref held);
+            context = device;
+            SetHandle(address);
+        }
+
+        protected override bool ReleaseHandle()
+        {
+            TritriNative.release_host(context.DangerousGetHandle(), handle);
+            context.DangerousRelease();
+            return true;
+        }
+    }
+
+    /// <summary>Holds memory of the library's own for the length of a call, since what crosses is its address.</summary>
+    internal struct HeldMemory : IDisposable
+    {
+        private readonly HostHandle memory;
+        private bool held;
+
+        public HeldMemory(HostHandle memory)
+        {
+            this.memory = memory;
+            held = false;
+            memory.DangerousAddRef(ref held);
+        }
+
+        public IntPtr Address { get { return memory.DangerousGetHandle(); } }
+
+        public void Dispose()
+        {
+            if (held) memory.DangerousRelease();
+            held = false;
+        }
+    }
+
     internal static class Status
     {
         /// <summary>Turns what a call returned into an exception, unless it is TRITRI_OK.</summary>

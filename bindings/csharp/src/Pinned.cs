@@ -3,14 +3,14 @@ using System.Runtime.InteropServices;
 
 namespace Tritri
 {
-    /// <summary>A two-dimensional array held in place, so that it can be seen as a span. <see cref="Dispose"/> lets go of it.</summary>
+    /// <summary>A two- or three-dimensional array held in place, so that it can be seen as a span: a matrix, or a batch. <see cref="Dispose"/> lets go of it.</summary>
     internal struct Pinned<T> : IDisposable where T : struct
     {
-        private readonly T[,] array;
+        private readonly Array array;
         private readonly Dtype dtype;
         private GCHandle pin;
 
-        public Pinned(string function, string argument, T[,] array)
+        public Pinned(string function, string argument, Array array)
         {
             Check.NotNull(function, argument, array);
             dtype = Check.DtypeOf<T>(function);
@@ -25,7 +25,8 @@ namespace Tritri
 
         public Layout Layout(Fill fill)
         {
-            return new Layout(dtype, array.GetLongLength(0), array.GetLongLength(1)).WithFill(fill);
+            Layout one = new Layout(dtype, array.GetLongLength(array.Rank - 2), array.GetLongLength(array.Rank - 1)).WithFill(fill);
+            return array.Rank == 2 ? one : one.WithBatch(array.GetLongLength(0));
         }
 
         public void Dispose()

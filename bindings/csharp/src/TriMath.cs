@@ -52,6 +52,30 @@ namespace Tritri
             }
         }
 
+        /// <summary>
+        /// Products of batches: alpha op(A) op(B) for each index of the first dimension as a new array, cut to <paramref name="fill"/>: 0 outside. A batch of one matrix
+        /// goes with all of the other's.
+        /// </summary>
+        public static T[,,] Multiply<T>(T[,,] a, Fill aFill, T[,,] b, Fill bFill, MultiplyOptions options = null, Fill fill = Fill.Full,
+            Diag aDiag = Diag.NonUnit, Diag bDiag = Diag.NonUnit) where T : struct
+        {
+            const string function = "TriMath.Multiply";
+            Check.HasMatrices(function, "a", a);
+            Check.HasMatrices(function, "b", b);
+            using (var x = new Pinned<T>(function, "a", a))
+            using (var y = new Pinned<T>(function, "b", b))
+            {
+                Layout left = x.Layout(aFill).WithDiag(aDiag), right = y.Layout(bFill).WithDiag(bDiag);
+                bool ta = options != null && Transposes(options.OpA), tb = options != null && Transposes(options.OpB);
+                var c = new T[Math.Max(left.BatchCount, right.BatchCount), ta ? left.Cols : left.Rows, tb ? right.Rows : right.Cols];
+                using (var z = new Pinned<T>(function, "c", c))
+                {
+                    Shared.Value.MultiplyHost<T>(function, options, left, x.Span, right, y.Span, z.Layout(fill), z.Span);
+                }
+                return c;
+            }
+        }
+
         /// <summary>The full product of two n x n matrices that lie row after row.</summary>
         public static T[] Multiply<T>(int n, T[] a, Fill aFill, T[] b, Fill bFill) where T : struct
         {

@@ -23,6 +23,7 @@ for example in "$root"/bindings/csharp/examples/*.cs; do
     stop "the examples do not compile"
 done
 mcs -nologo -langversion:7 -unsafe -warn:4 -warnaserror -out:"$work/MissingLibrary.exe" -r:"$library" "$here/programs/MissingLibrary.cs" &&
+  mcs -nologo -langversion:7 -warn:4 -warnaserror -out:"$work/LineNumbers.exe" -r:"$library" "$here/programs/LineNumbers.cs" &&
   mcs -nologo -langversion:7 -unsafe -warn:4 -warnaserror -target:library -out:"$work/Tritri.Tests.dll" -r:"$library" -r:"$nunit" -r:System.Numerics.dll "$here"/src/*.cs ||
   stop "the tests do not compile"
 
@@ -53,8 +54,8 @@ else
   mkdir -p "$folder"
   mcs -nologo -langversion:7 -warn:4 -warnaserror -out:"$work/OnDotnet.exe" -r:"$library" -r:System.Numerics.dll "$here/programs/OnDotnet.cs" \
       "$here/src/VectorCase.cs" &&
-    mono "$build/csharp/Retarget.exe" "$work/OnDotnet.exe" "$folder/OnDotnet.dll" &&
-    cp "$build/csharp/netstandard2.0/Tritri.dll" "$build/csharp/libtritri_csharp.so" "$build/lib/libtritri.so.0" "$folder" &&
+    mono "$build/csharp/Retarget.exe" "$work/OnDotnet.exe" "$folder/OnDotnet.dll" netstandard2.0 &&
+    cp "$build"/csharp/netstandard2.0/Tritri.{dll,pdb} "$build/csharp/libtritri_csharp.so" "$build/lib/libtritri.so.0" "$folder" &&
     cat >"$folder/OnDotnet.runtimeconfig.json" <<'END'
 {"runtimeOptions": {"framework": {"name": "Microsoft.NETCore.App", "version": "3.1.0"}, "rollForward": "LatestMajor",
                     "configProperties": {"System.Globalization.Invariant": true}}}

@@ -21,6 +21,7 @@ internal static class OnDotnet
         Try("collector during calls", Collector);
         Try("use after Dispose", UseAfterDispose);
         Try("status", Status);
+        Try("line numbers", LineNumbers);
         Console.WriteLine(passed + " passed, " + failed + " failed");
         return failed == 0 && passed > 0 ? 0 : 1;
     }
@@ -37,6 +38,20 @@ internal static class OnDotnet
             Console.WriteLine("failed " + name + ": " + failure);
             failed++;
         }
+    }
+
+    private static void LineNumbers()
+    {
+        try
+        {
+            TriMath.Multiply(3, new double[1], Fill.Lower, new double[1], Fill.Lower);
+        }
+        catch (ArgumentException refused)
+        {
+            Require(refused.StackTrace.Contains("in /_/bindings/csharp/src/Check.cs:line "), refused.StackTrace);
+            return;
+        }
+        Require(false, "accepted");
     }
 
     private static void Vector(Context context, VectorCase one)

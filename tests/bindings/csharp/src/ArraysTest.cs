@@ -304,7 +304,7 @@ namespace Tritri.Tests
             context.Multiply(null, A.WithBatch(2, 0), Upper, B.WithBatch(2, 4), new double[] { 4, N, 5, 6, 8, N, 10, 12 }, C.WithBatch(2, 4), c);
             CollectionAssert.AreEqual(new double[] { 14, 12, 15, 18, 28, 24, 30, 36 }, c);
             Values.Refused("must have at least 8 entries", () => context.Multiply(null, A, Upper, B, Lower, C.WithBatch(2, 4), new double[7]));
-            Values.Refused("batch stride must be at least 0 for managed memory", () => context.Upload(A.WithBatch(2, -4), new double[8]));
+            Values.Refused("batch stride must be at least 0 for memory that begins at its first element", () => context.Upload(A.WithBatch(2, -4), new double[8]));
             using (Matrix m = context.Upload(C.WithBatch(2, 5), new double[] { 1, 2, 3, 4, N, 5, 6, 7, 8 }))
             {
                 var tight = new double[8];

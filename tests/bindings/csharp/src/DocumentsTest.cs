@@ -60,7 +60,7 @@ namespace Tritri.Tests
         }
 
         [Test]
-        public void ReadmeHasItsBlocks() { Assert.AreEqual(3, Blocks.Count()); }
+        public void ReadmeHasItsBlocks() { Assert.AreEqual(5, Blocks.Count()); }
 
         public static IEnumerable<string> Examples
         {
@@ -71,7 +71,14 @@ namespace Tritri.Tests
         public void Example(string name)
         {
             // run.sh has compiled them.
-            StringAssert.EndsWith(", right\n", Output("/", "mono", Path.Combine(Build, "csharp", "tests", name + ".exe")));
+            StringAssert.EndsWith(", right\n", Output("/", "mono", Path.Combine(Build, "csharp", "tests", name + ".exe") + " " + Path.Combine(Source, "bindings", "c", "data", "digits.txt")));
+        }
+
+        /// <summary>The portable symbols: a refusal's stack trace has files and lines.</summary>
+        [Test]
+        public void StackTracesHaveLines()
+        {
+            StringAssert.IsMatch(@"in /_/bindings/csharp/src/Check\.cs:[1-9][0-9]* ", Output("/", "mono", "--debug " + Path.Combine(Build, "csharp", "tests", "LineNumbers.exe")));
         }
 
         private static string Output(string folder, string command, string argument)
