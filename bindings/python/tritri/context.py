@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import threading
 
 import numpy as np
@@ -63,7 +64,9 @@ class Context:
            [50., 36.]])
     """
 
-    _handle = None  # also where __init__ did not come to it
+    _handle = None   # also where __init__ did not come to it
+    _parting = None  # the handle of a closed context whose host arrays live on
+    _host_blocks = 0
 
     def __init__(self, device: str = "auto", stream: int | None = None, threads: int = 0, workspace_bytes: int = 0):
         kind, index = parse_device(device)
@@ -140,19 +143,49 @@ class Context:
         fill : {"full", "lower", "upper"}
         order : {"row", "column"}
         """
-        shape = tuple(int(size) for size in shape)
+        shape = _sizes("matrix", shape)
         if len(shape) < 2:
             raise ValueError(f"matrix: shape: must have at least 2 dimensions, got {shape}")
         if any(size < 1 for size in shape[:-2]) or any(size >= 2 ** 63 for size in shape):
             raise ValueError(f"matrix: shape: leading dimensions must be at least 1, and all of them below 2^63, got {shape}")
-        if dtype not in DTYPE_NAMES:  # a tritri_dtype is taken as it is
-            dtype = DTYPES[dtype] if isinstance(dtype, str) and dtype in DTYPES else numpy_arrays.dtype_code(np.dtype(dtype), "dtype")
+        dtype = _dtype_code("matrix", dtype)
         batch_stride = min(shape[-2] * shape[-1], 2 ** 63 - 1)  # past that the library says what is wrong
         desc = _layout.descriptor(dtype, code(FILLS, "matrix", "fill", fill), DIAGS["nonunit"], shape, (code(ORDERS, "matrix", "order", order), 0),
                                   min(math.prod(shape[:-2]), 2 ** 63 - 1), batch_stride)
         with self._lock:
             handle = native.tritri_matrix_create(self._use(self._home), desc)
         return Matrix(self, handle, shape[:-2])
+
+    def host_array(self, shape, dtype="float64") -> np.ndarray:
+        """A new NumPy array from which and to which transfers run fastest: in pinned memory on a CUDA context. Its contents are unspecified.
+
+        The memory is freed with the last array that looks at it, also after the context was closed. Pinned memory is taken from all programs: keep the array
+        and use it again.
+
+        Parameters
+        ----------
+        shape : tuple of int or int
+        dtype : str or dtype
+
+        Examples
+        --------
+        >>> import numpy as np, tritri
+        >>> with tritri.Context("cpu") as context:
+        ...     host = context.host_array((2, 2))
+        ...     host[...] = [[4, 0], [5, 6]]
+        ...     a = context.upload(host, fill="lower")
+        ...     context.multiply(a, a).download(out=host)
+        array([[16.,  0.],
+               [50., 36.]])
+        """
+        shape = _sizes("host_array", shape)
+        if any(size < 0 for size in shape):
+            raise ValueError(f"host_array: shape: must have no negative size, got {shape}")
+        dtype = numpy_arrays.numpy_dtype(_dtype_code("host_array", dtype))
+        count = math.prod(shape) * dtype.itemsize
+        if count >= 2 ** 63:
+            raise MemoryError(f"host_array: shape: must fit in memory, got {shape}")
+        return np.asarray(_HostBlock(self, count)).view(dtype).reshape(shape)
 
     def wrap(self, array, fill: str = "full", diag: str = "nonunit") -> Matrix:
         """A matrix over an array that is on this context's device already: no copy. It keeps the array alive, and results written to it show in the array.
@@ -162,8 +195,8 @@ class Context:
         array : array_like, shape (..., m, n)
             A unit stride in one of the last two dimensions. For results it must be writable.
         """
-        family = family_of(array, "array")
-        view = family.view(array, "array")
+        family = family_of(array, "wrap: array")
+        view = family.view(array, "wrap: array")
         if view.place != self._place:
             raise ValueError(f"wrap: array: must be on this context's device {self.device}, got one on {'the CPU' if view.place == HOST else f'cuda:{view.place}'}")
         layout = even_layout("wrap", view) if len(view.shape) >= 2 else None
@@ -262,10 +295,18 @@ class Context:
 
     def close(self) -> None:
         """Releases the device. Matrices stay usable through other references to it; closing twice does nothing."""
-        handle, self._handle = self._handle, None
-        if handle is not None:
+        if self._handle is not None:
             with self._lock:
-                native.tritri_context_destroy(handle)
+                self._let_go(native.tritri_context_destroy)
+
+    def _let_go(self, destroy) -> None:
+        """Destroys the handle, or leaves that to the last host array, whose memory the context frees."""
+        handle, self._handle = self._handle or self._parting, None
+        if self._host_blocks:
+            self._parting = handle
+        elif handle is not None:
+            self._parting = None
+            destroy(handle)
 
     def __enter__(self) -> Context:
         self._live()
@@ -275,12 +316,48 @@ class Context:
         self.close()
 
     def __del__(self, _destroy=native.tritri_context_destroy):
-        handle, self._handle = self._handle, None
-        if handle is not None:
-            _destroy(handle)
+        self._let_go(_destroy)
 
     def __repr__(self) -> str:
         return f"<tritri.Context {'closed' if self.closed else self.device}>"
+
+
+class _HostBlock:
+    """Memory of tritri_host_allocate for arrays, which keep this alive."""
+
+    def __init__(self, context: Context, count: int):
+        with context._lock:
+            address = native.tritri_host_allocate(context._live(), count)
+            context._host_blocks += 1
+        self._context, self._address = context, address
+        self.__array_interface__ = {"version": 3, "shape": (count,), "typestr": "|u1", "data": (address, False)}
+
+    def __del__(self, _free=native.tritri_host_free, _destroy=native.tritri_context_destroy):
+        if not hasattr(self, "_address"):  # there was no memory
+            return
+        context = self._context
+        with context._lock:
+            _free(context._handle or context._parting, self._address)
+            context._host_blocks -= 1
+            if context._handle is None:
+                context._let_go(_destroy)
+
+
+def _sizes(function: str, shape) -> tuple[int, ...]:
+    try:
+        return tuple(map(operator.index, shape if isinstance(shape, (tuple, list)) else (shape,)))
+    except TypeError:
+        raise TypeError(f"{function}: shape: must be an int or a tuple of ints, got {shape!r}") from None
+
+
+def _dtype_code(function: str, dtype) -> int:
+    """The tritri_dtype of a dtype, its name, or one that it is already."""
+    if isinstance(dtype, int) and dtype in DTYPE_NAMES:
+        return dtype
+    try:
+        return DTYPES[dtype] if isinstance(dtype, str) and dtype in DTYPES else numpy_arrays.dtype_code(np.dtype(dtype), function)
+    except TypeError:
+        raise TypeError(f"{function}: dtype: must be float32, float64, complex64, complex128, float16 or bfloat16, got {dtype!r}") from None
 
 
 def _readable(info: dict) -> dict:

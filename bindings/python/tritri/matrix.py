@@ -25,15 +25,16 @@ def even_layout(function: str, view) -> tuple | None:
 
 def host_matrix(function: str, array) -> tuple:
     """The view and the layout of an array in host memory, copied if the library has no descriptor for it. The view keeps the memory alive."""
-    family = family_of(array, "array")
-    view = family.view(array, "array")
+    where = f"{function}: array"
+    family = family_of(array, where)
+    view = family.view(array, where)
     if view.place != HOST:
         raise TypeError(f"{function}: array: must be in host memory, got one on CUDA device {view.place}: Context.wrap takes it as it is")
     if len(view.shape) < 2:
         raise ValueError(f"{function}: array: must have at least 2 dimensions, got {len(view.shape)}")
     layout = even_layout(function, view)
     if layout is None:
-        view = family.view(family.compact(array), "array")
+        view = family.view(family.compact(array), where)
         layout = even_layout(function, view)
     return view, layout
 
@@ -127,14 +128,14 @@ class Matrix:
             raise TypeError(f"download: out: must have the matrix's dtype {self.dtype}, got {out.dtype}")
         if not out.flags.writeable:
             raise ValueError("download: out: must be writable, got a read-only array")
-        if even_layout("download", numpy_arrays.FAMILY.view(out, "out")) is None:
+        if even_layout("download", numpy_arrays.FAMILY.view(out, "download: out")) is None:
             numpy_arrays.FAMILY.store(out, self.download(), self.fill)
         else:
             self._fetch(out)
         return out
 
     def _fetch(self, array: np.ndarray) -> None:
-        view = numpy_arrays.FAMILY.view(array, "out", True)
+        view = numpy_arrays.FAMILY.view(array, "download: out", True)
         desc = _layout.descriptor(view.dtype, self._desc[1], self._desc[2], view.shape, *even_layout("download", view))
         with self._context._lock:
             native.tritri_download(self._context._use(self._context._home), self._live(), desc, view.address)

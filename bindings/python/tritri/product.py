@@ -92,7 +92,7 @@ def compute_product(family, a, b, a_fill, b_fill, a_op, b_op, a_diag, b_diag, al
             return result
     op_a, op_b = options[:2]
 
-    a_view, b_view = family.view(a, "a"), family.view(b, "b")
+    a_view, b_view = family.view(a, "multiply: a"), family.view(b, "multiply: b")
     for name, view in (("a", a_view), ("b", b_view)):
         if len(view.shape) < 2:
             raise ValueError(f"multiply: {name}: must have at least 2 dimensions, got shape {tuple(view.shape)}")
@@ -112,7 +112,7 @@ def compute_product(family, a, b, a_fill, b_fill, a_op, b_op, a_diag, b_diag, al
         result = family.empty(a, shape, a_view.dtype, out_fill != "full", context)
     else:
         result = out
-    out_view = family.view(result, "out", True)
+    out_view = family.view(result, "multiply: out", True)
     _check_beside(out_view, a_view, "out")
     if tuple(out_view.shape) != shape:
         raise ValueError(f"multiply: out: must have shape {shape}, got {tuple(out_view.shape)}")
@@ -134,7 +134,7 @@ def compute_product(family, a, b, a_fill, b_fill, a_op, b_op, a_diag, b_diag, al
         count, strides, steps = _layout.walk(batch, operands, _layout.extent(m, n, out_lines))
         if out is not None and len(steps) > 1:  # the library sees one step at a time, and cannot refuse an overlap with a later one
             a, b = family.compact(a), family.compact(b)
-            a_view, b_view = family.view(a, "a"), family.view(b, "b")
+            a_view, b_view = family.view(a, "multiply: a"), family.view(b, "multiply: b")
             a_lines, b_lines = _layout.matrix_lines(a_view.shape, a_view.strides), _layout.matrix_lines(b_view.shape, b_view.strides)
             operands = [(view.shape, view.strides) for view in (a_view, b_view, out_view)]
             count, strides, steps = _layout.walk(batch, operands, _layout.extent(m, n, out_lines))
@@ -211,6 +211,6 @@ def _with_lines(family, x, view, name, op):
     lines = _layout.matrix_lines(view.shape, view.strides)
     if lines is None:
         x = family.compact(x)
-        view = family.view(x, name)
+        view = family.view(x, f"multiply: {name}")
         lines = _layout.matrix_lines(view.shape, view.strides)
     return x, view, lines, CONJUGATED[op] if view.conj else op

@@ -31,7 +31,8 @@ class Family:
         """Whether the library wants gradients of this product."""
         return False
 
-    def view(self, x, name: str, writable: bool = False) -> View:
+    def view(self, x, where: str, writable: bool = False) -> View:
+        """The array's view. where: "function: argument", as messages begin."""
         raise NotImplementedError
 
     def compact(self, x):
@@ -67,5 +68,10 @@ class Family:
         return result
 
 
-def refuse_dtype(name: str, got: str, advice: str):
-    raise TypeError(f"multiply: {name}: dtype must be float32, float64, complex64, complex128, float16 or bfloat16, got {got}: {advice}")
+def argument_of(where: str) -> str:
+    """The argument in "function: argument", for advice on what to pass."""
+    return where.rpartition(" ")[2]
+
+
+def refuse_dtype(where: str, got: str, advice: str):
+    raise TypeError(f"{where}: dtype must be float32, float64, complex64, complex128, float16 or bfloat16, got {got}: {advice}")

@@ -10,10 +10,10 @@ from .numpy_arrays import dtype_code
 class CupyFamily(Family):
     kind = "cupy.ndarray"
 
-    def view(self, x, name, writable=False):
+    def view(self, x, where, writable=False):
         size = x.itemsize
         strides = None if any(step % size for step in x.strides) else tuple(step // size for step in x.strides)
-        return View(x.data.ptr, x.shape, strides, dtype_code(x.dtype, name), x.data.device_id, False, x)
+        return View(x.data.ptr, x.shape, strides, dtype_code(x.dtype, where), x.data.device_id, False, x)
 
     def compact(self, x):
         with cupy.cuda.Device(x.data.device_id):

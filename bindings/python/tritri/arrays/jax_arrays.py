@@ -21,21 +21,21 @@ class JaxFamily(ProtocolFamily):
     def __init__(self):
         self._pending = collections.deque()
 
-    def view(self, x, name, writable=False):
+    def view(self, x, where, writable=False):
         if isinstance(x, np.ndarray):  # a result on the CPU
-            return numpy_arrays.FAMILY.view(x, name, writable)
+            return numpy_arrays.FAMILY.view(x, where, writable)
         if writable and isinstance(x, jax.Array):
-            raise TypeError(f"multiply: {name}: must be writable, got a jax.Array, which is immutable: leave out= away")
+            raise TypeError(f"{where}: must be writable, got a jax.Array, which is immutable: leave out= away")
         if isinstance(x, jax.core.Tracer):
-            raise TypeError(f"multiply: {name}: must be an array with values, got a tracer of jax.jit or jax.grad: use jax.pure_callback")
+            raise TypeError(f"{where}: must be an array with values, got a tracer of jax.jit or jax.grad: use jax.pure_callback")
         if isinstance(x, jax.Array):
             (device,) = x.devices()
             if device.platform == "cpu":
                 host = np.asarray(x)
-                view = numpy_arrays.FAMILY.view(host, name)
+                view = numpy_arrays.FAMILY.view(host, where)
                 view.keep = host
                 return view
-        return view_of_capsule(x.__dlpack__(stream=LEGACY_STREAM), name, writable)
+        return view_of_capsule(x.__dlpack__(stream=LEGACY_STREAM), where, writable)
 
     def compact(self, x):
         return jnp.array(x, copy=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 import numpy as np
 
 from .._words import DTYPES
-from .base import HOST, Family, View, refuse_dtype
+from .base import HOST, Family, View, argument_of, refuse_dtype
 
 CODES = {np.dtype(name): code for name, code in DTYPES.items() if name != "bfloat16"}
 
 
-def dtype_code(dtype: np.dtype, name: str) -> int:
+def dtype_code(dtype: np.dtype, where: str) -> int:
     code = CODES.get(dtype)
     if code is not None:
         return code
@@ -17,12 +17,12 @@ def dtype_code(dtype: np.dtype, name: str) -> int:
         CODES[dtype] = DTYPES["bfloat16"]
         return CODES[dtype]
     if dtype.newbyteorder("=") in CODES:
-        refuse_dtype(name, f"{dtype.newbyteorder('=')} in the other byte order", f"pass {name}.astype({name}.dtype.newbyteorder('='))")
+        refuse_dtype(where, f"{dtype.newbyteorder('=')} in the other byte order", f"pass {argument_of(where)}.astype({argument_of(where)}.dtype.newbyteorder('='))")
     if dtype.hasobject:
-        refuse_dtype(name, "object", f"pass {name}.astype(numpy.float64)")
+        refuse_dtype(where, "object", f"pass {argument_of(where)}.astype(numpy.float64)")
     if dtype.kind in "biu":
-        refuse_dtype(name, str(dtype), f"pass {name}.astype(numpy.float64)")
-    refuse_dtype(name, str(dtype), f"convert it with {name}.astype(...)")
+        refuse_dtype(where, str(dtype), f"pass {argument_of(where)}.astype(numpy.float64)")
+    refuse_dtype(where, str(dtype), f"convert it with {argument_of(where)}.astype(...)")
 
 
 def numpy_dtype(code: int) -> np.dtype:
@@ -52,10 +52,10 @@ class NumpyFamily(Family):
     kind = "numpy.ndarray"
     plain = True
 
-    def view(self, x, name, writable=False):
+    def view(self, x, where, writable=False):
         if writable and not x.flags.writeable:
-            raise ValueError(f"multiply: {name}: must be writable, got a read-only array")
-        return View(x.__array_interface__["data"][0], x.shape, element_strides(x), dtype_code(x.dtype, name), HOST, False, x)
+            raise ValueError(f"{where}: must be writable, got a read-only array")
+        return View(x.__array_interface__["data"][0], x.shape, element_strides(x), dtype_code(x.dtype, where), HOST, False, x)
 
     def compact(self, x):
         return np.array(x, order="C", copy=True, subok=False)
@@ -70,7 +70,7 @@ class NumpyFamily(Family):
 FAMILY = NumpyFamily()
 
 
-def reject_masked(x, name: str) -> None:
+def reject_masked(x, where: str) -> None:
     """Masked arrays would lose their mask without a word."""
     if type(x) is not np.ndarray and isinstance(x, np.ma.MaskedArray):
-        raise TypeError(f"multiply: {name}: must not be a masked array, got one: pass {name}.filled(0) or {name}.data")
+        raise TypeError(f"{where}: must not be a masked array, got one: pass {argument_of(where)}.filled(0) or {argument_of(where)}.data")

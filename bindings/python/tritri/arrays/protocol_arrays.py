@@ -24,28 +24,28 @@ def tight_strides(shape) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
-def view_of_capsule(capsule, name: str, writable: bool) -> View:
+def view_of_capsule(capsule, where: str, writable: bool) -> View:
     address, shape, strides, (code, bits, lanes), (kind, index), read_only = native.dlpack_read(capsule)
     if writable and read_only:
-        raise ValueError(f"multiply: {name}: must be writable, got a read-only array")
+        raise ValueError(f"{where}: must be writable, got a read-only array")
     dtype = DLPACK_DTYPES.get((code, bits)) if lanes == 1 else None
     if dtype is None:
-        refuse_dtype(name, f"DLPack type {code} of {bits} bits", "convert it with its own library")
+        refuse_dtype(where, f"DLPack type {code} of {bits} bits", "convert it with its own library")
     place = index if kind in (DLPACK_CUDA, DLPACK_CUDA_MANAGED) else HOST
     return View(address, shape, strides or tight_strides(shape), DTYPES[dtype], place, False, capsule)
 
 
-def view_of_interface(interface: dict, device: int, name: str, writable: bool) -> View:
+def view_of_interface(interface: dict, device: int, where: str, writable: bool) -> View:
     address, read_only = interface["data"]
     if writable and read_only:
-        raise ValueError(f"multiply: {name}: must be writable, got a read-only array")
+        raise ValueError(f"{where}: must be writable, got a read-only array")
     dtype = np.dtype(interface["typestr"])
     shape, strides = tuple(interface["shape"]), interface.get("strides")
     if strides is None:
         strides = tight_strides(shape)
     else:
         strides = None if any(step % dtype.itemsize for step in strides) else tuple(step // dtype.itemsize for step in strides)
-    return View(address, shape, strides, numpy_arrays.dtype_code(dtype, name), device, False, interface)
+    return View(address, shape, strides, numpy_arrays.dtype_code(dtype, where), device, False, interface)
 
 
 class ProtocolFamily(Family):
@@ -53,21 +53,21 @@ class ProtocolFamily(Family):
 
     kind = "an array with __dlpack__ or __cuda_array_interface__"
 
-    def view(self, x, name, writable=False):
+    def view(self, x, where, writable=False):
         device = x.__dlpack_device__() if hasattr(x, "__dlpack_device__") else None
         if device is not None and device[0] in (DLPACK_HOST, DLPACK_CUDA_HOST):
-            return view_of_capsule(x.__dlpack__(), name, writable)
+            return view_of_capsule(x.__dlpack__(), where, writable)
         if device is not None and device[0] in (DLPACK_CUDA, DLPACK_CUDA_MANAGED):
-            return view_of_capsule(x.__dlpack__(stream=LEGACY_STREAM), name, writable)
+            return view_of_capsule(x.__dlpack__(stream=LEGACY_STREAM), where, writable)
         if device is not None:
-            raise TypeError(f"multiply: {name}: must be on the CPU or a CUDA device, got DLPack device {tuple(map(int, device))}")
-        return view_of_interface(x.__cuda_array_interface__, 0, name, writable)
+            raise TypeError(f"{where}: must be on the CPU or a CUDA device, got DLPack device {tuple(map(int, device))}")
+        return view_of_interface(x.__cuda_array_interface__, 0, where, writable)
 
     def compact(self, x):
         raise TypeError(f"multiply: {self.kind}: must have a unit stride in its last two dimensions, got other strides: pass a contiguous copy")
 
     def empty(self, like, shape, dtype, zero, context):
-        if self.view(like, "a").place == HOST:
+        if self.view(like, "multiply: a").place == HOST:
             result_dtype = numpy_arrays.numpy_dtype(dtype)
             return np.zeros(shape, result_dtype) if zero else np.empty(shape, result_dtype)
         matrix = context.matrix(shape, dtype)

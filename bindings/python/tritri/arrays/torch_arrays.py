@@ -4,7 +4,7 @@ from __future__ import annotations
 import torch
 
 from .._words import DTYPES
-from .base import HOST, LEGACY_STREAM, Family, View, refuse_dtype
+from .base import HOST, LEGACY_STREAM, Family, View, argument_of, refuse_dtype
 
 CODES = {getattr(torch, name): code for name, code in DTYPES.items()}
 TORCH_DTYPES = {code: dtype for dtype, code in CODES.items()}
@@ -27,23 +27,23 @@ class TorchFamily(Family):
     def is_lazy(self, a, b, out):
         return a.is_neg() or a.is_conj() or b.is_neg() or b.is_conj() or (out is not None and (out.is_neg() or out.is_conj()))
 
-    def view(self, x, name, writable=False):
+    def view(self, x, where, writable=False):
         code = CODES.get(x.dtype)
         if code is None:
-            refuse_dtype(name, str(x.dtype), f"pass {name}.to(torch.float64)")
+            refuse_dtype(where, str(x.dtype), f"pass {argument_of(where)}.to(torch.float64)")
         if x.is_cuda:
             place = x.get_device()
         elif x.is_cpu:
             place = HOST
         else:
-            raise TypeError(f"multiply: {name}: must be on the CPU or a CUDA device, got {x.device}")
+            raise TypeError(f"{where}: must be on the CPU or a CUDA device, got {x.device}")
         if x.layout is not torch.strided:
-            raise TypeError(f"multiply: {name}: must be a dense tensor, got {x.layout}: pass {name}.to_dense()")
+            raise TypeError(f"{where}: must be a dense tensor, got {x.layout}: pass {argument_of(where)}.to_dense()")
         strides = None if x.is_neg() else x.stride()
         try:
             address = x.data_ptr()
         except RuntimeError:
-            raise TypeError(f"multiply: {name}: must have memory of its own, got a tensor of torch.func: use tritri.torch.matmul") from None
+            raise TypeError(f"{where}: must have memory of its own, got a tensor of torch.func: use tritri.torch.matmul") from None
         return View(address, tuple(x.shape), strides, code, place, x.is_conj(), x)
 
     def compact(self, x):
