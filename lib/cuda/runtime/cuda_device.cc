@@ -64,6 +64,7 @@ class CudaDevice final : public Device {
   explicit CudaDevice(const tritri_context_options &options);
   ~CudaDevice() override;
 
+  tritri_device kind() const override { return TRITRI_DEVICE_CUDA; }
   tritri_device_info info() const override { return device_info(index_); }
 
   void *allocate(size_t bytes) override {
