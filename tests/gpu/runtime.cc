@@ -1,5 +1,9 @@
 // The CUDA device as an application meets it: streams, capture, devices, failures, transfers, the end of the process. Only public functions.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -437,24 +441,100 @@ void without_cublas() {
   expect_equal(download(context, c, 4900), product(70, host, lower, host, lower), "product");
 }
 
-// P6, and the same after other work has been through the workspace.
-void same_bits() {
-  constexpr int64_t n = 777;
+// sin(0), sin(1), ... as elements of a type.
+std::vector<unsigned char> waves(int64_t elements, int32_t dtype) {
+  const bool is_complex = dtype == TRITRI_COMPLEX64 || dtype == TRITRI_COMPLEX128;
+  const size_t numbers = static_cast<size_t>(elements) * (is_complex ? 2 : 1);
+  const auto fill_with = [&](auto convert) {
+    using T = decltype(convert(0.0f));
+    std::vector<unsigned char> bytes(numbers * sizeof(T));
+    for (size_t i = 0; i < numbers; ++i) {
+      const T x = convert(std::sin(static_cast<float>(i)));
+      std::memcpy(&bytes[i * sizeof(T)], &x, sizeof(T));
+    }
+    return bytes;
+  };
+  switch (dtype) {
+    case TRITRI_FLOAT64: case TRITRI_COMPLEX128: return fill_with([](float x) { return static_cast<double>(x); });
+    case TRITRI_FLOAT16: return fill_with([](float x) { return __float2half_rn(x); });
+    case TRITRI_BFLOAT16: return fill_with([](float x) { return __float2bfloat16_rn(x); });
+    default: return fill_with([](float x) { return x; });
+  }
+}
+
+// Another stream that keeps the card busy with products and copies for as long as it lives.
+class Busy {
+ public:
+  Busy() : thread_([this] {
+    try {
+      constexpr int64_t n = 1500;
+      constexpr size_t copied = size_t{64} << 20;
+      Stream stream;
+      const Context context = make_context(stream.get());
+      const std::vector<float> host = integers(n, lower, 5);
+      const Matrix a = upload(context, describe(n, n, lower), host.data()), c = create(context, describe(n, n, full));
+      const Memory from(copied), to(copied);
+      while (!stop_) {
+        for (int i = 0; i < 4; ++i) call(tritri_multiply(context, nullptr, a, a, c));
+        cuda(cudaMemcpyAsync(to.get(), from.get(), copied, cudaMemcpyDeviceToDevice, stream.get()));
+        call(tritri_context_synchronize(context));
+        ++rounds_;
+      }
+    } catch (const std::exception &error) {
+      problem_ = error.what();
+      rounds_ = -1;
+    }
+  }) {
+    while (rounds_ == 0) std::this_thread::yield();  // from now on it is busy, or has failed
+  }
+  ~Busy() {
+    stop_ = true;
+    thread_.join();
+  }
+  // How much it has done.
+  int rounds() const {
+    const int rounds = rounds_;
+    expect(rounds >= 0, "the other stream: " + problem_);
+    return rounds;
+  }
+
+ private:
+  std::atomic<bool> stop_{false};
+  std::atomic<int> rounds_{0};
+  std::string problem_;
+  std::thread thread_;  // last: it uses the others
+};
+
+// P6: 100 products give the same bits, in every mode and by every algorithm, also after other products have been through the workspace.
+void same_bits(const Busy *busy) {
+  struct Mode { int32_t dtype, compute; };
   const Context context = make_context();
-  std::vector<float> host(n * n);
-  for (size_t i = 0; i < host.size(); ++i) host[i] = std::sin(static_cast<float>(i));
-  for (const int32_t algorithm : {TRITRI_ALGORITHM_AUTO, TRITRI_ALGORITHM_KERNEL, TRITRI_ALGORITHM_CUBLAS}) {
-    if (algorithm == TRITRI_ALGORITHM_CUBLAS && !has_cublas()) continue;
-    const tritri_multiply_options options = with(algorithm);
-    const Matrix a = upload(context, describe(n, n, lower), host.data()), c = create(context, describe(n, n, full)), other = create(context, describe(n, n, full));
-    call(tritri_multiply(context, &options, a, a, c));
-    const std::vector<float> first = download(context, c, n * n);
-    for (int round = 0; round < 100; ++round) {
-      if (round % 10 == 0) call(tritri_multiply(context, &options, c, c, other));
-      call(tritri_multiply(context, &options, a, a, c));
-      if (round % 20 == 19) {
-        const std::vector<float> again = download(context, c, n * n);
-        expect(std::memcmp(first.data(), again.data(), first.size() * sizeof(float)) == 0, "bits differ");
+  for (const Mode mode : {Mode{TRITRI_FLOAT32, TRITRI_COMPUTE_DEFAULT}, Mode{TRITRI_FLOAT32, TRITRI_COMPUTE_PEDANTIC}, Mode{TRITRI_FLOAT32, TRITRI_COMPUTE_TF32},
+                          Mode{TRITRI_FLOAT64, 0}, Mode{TRITRI_COMPLEX64, 0}, Mode{TRITRI_COMPLEX128, 0}, Mode{TRITRI_FLOAT16, 0}, Mode{TRITRI_BFLOAT16, 0}}) {
+    for (const int64_t n : {777, 1024}) {
+      const std::vector<unsigned char> host = waves(n * n, mode.dtype);
+      const Matrix a = upload(context, describe(n, n, lower, mode.dtype), host.data());
+      const Matrix c = create(context, describe(n, n, full, mode.dtype)), other = create(context, describe(n, n, full, mode.dtype));
+      const auto result = [&] {
+        std::vector<unsigned char> bytes(host.size());
+        call(tritri_download(context, c, nullptr, bytes.data()));
+        return bytes;
+      };
+      for (const int32_t algorithm : {TRITRI_ALGORITHM_KERNEL, TRITRI_ALGORITHM_CUBLAS}) {
+        if (algorithm == TRITRI_ALGORITHM_CUBLAS && !has_cublas()) continue;
+        tritri_multiply_options options = with(algorithm);
+        options.compute = mode.compute;
+        call(tritri_multiply(context, &options, a, a, c));
+        const std::vector<unsigned char> first = result();
+        const int before = busy ? busy->rounds() : 0;
+        for (int round = 0; round < 100; ++round) {
+          if (round % 10 == 0) call(tritri_multiply(context, &options, c, a, other));
+          call(tritri_multiply(context, &options, a, a, c));
+          const std::string where = "dtype " + std::to_string(mode.dtype) + ", compute " + std::to_string(mode.compute) + ", n = " + std::to_string(n) + ", algorithm " +
+                                    std::to_string(algorithm) + ", round " + std::to_string(round);
+          expect(result() == first, "bits differ: " + where);
+        }
+        expect(!busy || busy->rounds() > before, "the other stream did nothing meanwhile");
       }
     }
   }
@@ -509,7 +589,11 @@ int main(int argc, char **argv) {
                  {"L7_destroy_at_exit", exits_cleanly("alone_destroy_at_exit")},
                  {"L10_threads_with_a_context_each", threads},
                  {"L1_without_cublas", exits_cleanly("alone_without_cublas", "TRITRI_CUBLAS=/nowhere")},
-                 {"P6_same_bits", same_bits},
+                 {"P6_same_bits", [] { same_bits(nullptr); }},
+                 {"P6_same_bits_while_another_stream_is_busy", [] {
+                    const Busy busy;
+                    same_bits(&busy);
+                  }},
                  {"L6_many_short_lives", many_short_lives},
              },
              {

@@ -1,4 +1,5 @@
-// Times of lower x lower through the C API, as JSON lines: every type and algorithm, uploads and downloads, the first multiply beside the tenth.
+// Times that only the C API shows, as JSON lines: the first multiply beside the tenth, uploads and downloads, products from host memory to host memory.
+// Products on the device are timed by `tritri bench`, beside their peers.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -20,103 +21,6 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 double median(std::vector<double> x) {
   std::sort(x.begin(), x.end());
   return x[x.size() / 2];
-}
-
-// Finite values that repeat, whatever the type: the same bytes serve every dtype.
-std::vector<unsigned char> random_bytes(size_t bytes, int32_t dtype) {
-  std::vector<unsigned char> x(bytes);
-  uint64_t state = 99;
-  const auto next = [&] { return static_cast<float>((state = state * 6364136223846793005ull + 1442695040888963407ull) >> 40) * 0x1p-24f - 0.5f; };
-  if (dtype == TRITRI_FLOAT64 || dtype == TRITRI_COMPLEX128) {
-    for (size_t i = 0; i + 8 <= bytes; i += 8) {
-      const double value = next();
-      std::memcpy(&x[i], &value, 8);
-    }
-  } else if (dtype == TRITRI_BFLOAT16) {
-    for (size_t i = 0; i + 2 <= bytes; i += 2) {
-      const float value = next();
-      std::memcpy(&x[i], reinterpret_cast<const unsigned char *>(&value) + 2, 2);
-    }
-  } else if (dtype == TRITRI_FLOAT16) {
-    for (size_t i = 0; i + 2 <= bytes; i += 2) {
-      const uint16_t bits = static_cast<uint16_t>(0x3000 + (static_cast<unsigned>(next() * 1000 + 600) & 0x7ff));
-      std::memcpy(&x[i], &bits, 2);
-    }
-  } else {
-    for (size_t i = 0; i + 4 <= bytes; i += 4) {
-      const float value = next();
-      std::memcpy(&x[i], &value, 4);
-    }
-  }
-  return x;
-}
-
-const char *const dtypes[] = {"float32", "float64", "complex64", "complex128", "float16", "bfloat16"};
-const char *const computes[] = {"default", "pedantic", "tf32"};
-const char *const algorithms[] = {"auto", "kernel", "cublas"};
-const int64_t widths[] = {4, 8, 8, 16, 2, 2};
-
-// Milliseconds of one product on the device, the median of several groups; small products are enqueued back to back, so that the host's share hides.
-double time_multiply(tritri_context *context, cudaStream_t stream, const tritri_multiply_options &options, tritri_matrix *a, tritri_matrix *b, tritri_matrix *c, int64_t n) {
-  const int group = n <= 2048 ? 20 : 1, groups = n <= 4096 ? 15 : 7;
-  for (int i = 0; i < 3; ++i) call(tritri_multiply(context, &options, a, b, c));
-  cudaEvent_t from, to;
-  cuda(cudaEventCreate(&from));
-  cuda(cudaEventCreate(&to));
-  std::vector<double> times;
-  for (int i = 0; i < groups; ++i) {
-    cuda(cudaEventRecord(from, stream));
-    for (int j = 0; j < group; ++j) call(tritri_multiply(context, &options, a, b, c));
-    cuda(cudaEventRecord(to, stream));
-    cuda(cudaEventSynchronize(to));
-    float ms = 0;
-    cuda(cudaEventElapsedTime(&ms, from, to));
-    times.push_back(ms / group);
-  }
-  cuda(cudaEventDestroy(from));
-  cuda(cudaEventDestroy(to));
-  return median(times);
-}
-
-// lower * lower by every algorithm, and its peers in the same run: cuBLAS GEMM and, where cuBLAS has one, TRMM on the same values.
-void time_products(tritri_context *context, cudaStream_t stream, int64_t n, int32_t dtype, int32_t compute, bool cublas) {
-  struct Row { const char *product; int32_t a, b, algorithm; };
-  const std::vector<Row> rows = {{"lower*lower", TRITRI_FILL_LOWER, TRITRI_FILL_LOWER, TRITRI_ALGORITHM_AUTO},
-                                 {"lower*lower", TRITRI_FILL_LOWER, TRITRI_FILL_LOWER, TRITRI_ALGORITHM_KERNEL},
-                                 {"lower*lower", TRITRI_FILL_LOWER, TRITRI_FILL_LOWER, TRITRI_ALGORITHM_CUBLAS},
-                                 {"full*full", TRITRI_FILL_FULL, TRITRI_FILL_FULL, TRITRI_ALGORITHM_CUBLAS},
-                                 {"lower*full", TRITRI_FILL_LOWER, TRITRI_FILL_FULL, TRITRI_ALGORITHM_CUBLAS},
-                                 {"lower*full", TRITRI_FILL_LOWER, TRITRI_FILL_FULL, TRITRI_ALGORITHM_AUTO}};
-  const std::vector<unsigned char> host = random_bytes(static_cast<size_t>(n * n * widths[dtype]), dtype);
-  const tritri_matrix_desc full = describe(n, n, TRITRI_FILL_FULL, dtype);
-  const Matrix a_memory = support::upload(context, full, host.data()), b_memory = support::upload(context, full, host.data());
-  const Matrix c = create(context, full);
-  const auto with_fill = [&](const Matrix &matrix, int32_t fill) {
-    tritri_matrix_desc desc = TRITRI_MATRIX_DESC_INIT;
-    void *data = nullptr;
-    call(tritri_matrix_desc_get(matrix, &desc));
-    call(tritri_matrix_data(matrix, &data));
-    desc.fill = fill;
-    return support::wrap(context, desc, data);
-  };
-  for (const Row &row : rows) {
-    if (row.algorithm == TRITRI_ALGORITHM_CUBLAS && !cublas) continue;
-    const Matrix a = with_fill(a_memory, row.a), b = with_fill(b_memory, row.b);
-    tritri_multiply_options options = TRITRI_MULTIPLY_OPTIONS_INIT;
-    options.compute = compute;
-    options.algorithm = row.algorithm;
-    char plan[512];
-    call(tritri_plan_describe(context, &options, a, b, c, plan, sizeof plan));
-    const char *begin = std::strstr(plan, "kernel="), *end = begin ? std::strchr(begin, ' ') : nullptr;
-    const std::string kernel = begin && end ? std::string(begin + 7, end) : "";
-    const char *modelled = std::strstr(plan, "seconds="), *flops = std::strstr(plan, "flops=");
-    const double ms = time_multiply(context, stream, options, a, b, c, n);
-    std::printf("{\"timing\": \"multiply\", \"product\": \"%s\", \"n\": %lld, \"dtype\": \"%s\", \"compute\": \"%s\", \"algorithm\": \"%s\", \"kernel\": \"%s\", \"ms\": %.4f, "
-                "\"modelled_ms\": %.4f, \"useful_tflops\": %.2f}\n",
-                row.product, static_cast<long long>(n), dtypes[dtype], computes[compute], algorithms[row.algorithm], kernel.c_str(), ms,
-                modelled ? 1e3 * std::atof(modelled + 8) : 0.0, flops ? std::atof(flops + 6) / (ms * 1e9) : 0.0);
-    std::fflush(stdout);
-  }
 }
 
 void time_transfers(tritri_context *context, int64_t n) {
@@ -145,11 +49,47 @@ void time_transfers(tritri_context *context, int64_t n) {
   }
 }
 
+// Two triangles in, one out, beside the same three transfers alone, one after the other from pinned memory.
+void time_host_to_host(tritri_context *context, int64_t n) {
+  const size_t elements = static_cast<size_t>(n * n), bytes = elements * sizeof(float);
+  const int repeat = n <= 8192 ? 9 : 3;
+  void *pinned = nullptr;
+  call(tritri_host_allocate(context, 3 * bytes, &pinned));
+  const std::shared_ptr<void> pin(pinned, [&](void *p) { call(tritri_host_free(context, p)); });
+  std::vector<float> ordinary(3 * elements);
+  const tritri_matrix_desc lower = describe(n, n, TRITRI_FILL_LOWER);
+  float *const fixed = static_cast<float *>(pinned);
+  for (float *host : {ordinary.data(), fixed})
+    for (size_t i = 0; i < 2 * elements; ++i) host[i] = static_cast<float>(i % 1021) / 1021 - 0.5f;
+  const auto time = [&](auto &&work) {
+    std::vector<double> times;
+    for (int i = -1; i < repeat; ++i) {
+      const double start = now();
+      work();
+      if (i >= 0) times.push_back(now() - start);
+    }
+    return median(times);
+  };
+  const Matrix a = support::upload(context, lower, fixed), b = support::upload(context, lower, fixed);
+  const double moved = time([&] {
+    call(tritri_upload_into(context, a, &lower, fixed));
+    call(tritri_upload_into(context, b, &lower, fixed + elements));
+    call(tritri_download(context, a, &lower, fixed + 2 * elements));
+  });
+  for (float *host : {ordinary.data(), fixed}) {
+    const double product = time([&] { call(tritri_multiply_host(context, nullptr, &lower, host, &lower, host + elements, &lower, host + 2 * elements)); });
+    std::printf("{\"timing\": \"host to host\", \"n\": %lld, \"memory\": \"%s\", \"ms\": %.3f, \"transfers_alone_ms\": %.3f, \"ratio\": %.2f}\n", static_cast<long long>(n),
+                host == fixed ? "pinned" : "pageable", 1e3 * product, 1e3 * moved, product / moved);
+    std::fflush(stdout);
+  }
+}
+
 void time_start(int64_t n) {
   double t0 = now();
   const Context context = make_context();
   const double created = now() - t0;
-  const std::vector<unsigned char> host = random_bytes(static_cast<size_t>(n * n * 4), TRITRI_FLOAT32);
+  std::vector<float> host(static_cast<size_t>(n * n));
+  for (size_t i = 0; i < host.size(); ++i) host[i] = static_cast<float>(i % 1021) / 1021 - 0.5f;
   const tritri_matrix_desc lower = describe(n, n, TRITRI_FILL_LOWER);
   const Matrix a = support::upload(context, lower, host.data()), c = create(context, describe(n, n, TRITRI_FILL_FULL));
   std::vector<double> times;
@@ -171,20 +111,9 @@ int main(int argc, char **argv) {
   const bool quick = argc == 2 && std::string(argv[1]) == "--quick";
   try {
     for (const int64_t n : {1024, 4096}) time_start(n);
-    tritri_device_info info = TRITRI_DEVICE_INFO_INIT;
-    call(tritri_device_info_get(TRITRI_DEVICE_CUDA, 0, &info));
-    Stream stream;
-    const Context context = make_context(stream.get());
-    for (const int64_t n : quick ? std::vector<int64_t>{1024, 4096} : std::vector<int64_t>{256, 512, 1024, 2048, 4096, 8192, 16384}) {
-      for (int32_t compute = 0; compute < 3; ++compute) time_products(context, stream.get(), n, TRITRI_FLOAT32, compute, info.blas_version != 0);
-      for (int32_t dtype = TRITRI_FLOAT64; dtype <= TRITRI_BFLOAT16; ++dtype) {
-        // The slow types stop at 8192: this program has minutes, not hours.
-        if (n > 8192 && (dtype == TRITRI_COMPLEX64 || dtype == TRITRI_COMPLEX128)) continue;
-        time_products(context, stream.get(), n, dtype, TRITRI_COMPUTE_DEFAULT, info.blas_version != 0);
-      }
-    }
-    time_transfers(context, 4096);
-    if (!quick) time_transfers(context, 16384);
+    const Context context = make_context();
+    for (const int64_t n : quick ? std::vector<int64_t>{4096} : std::vector<int64_t>{4096, 16384}) time_transfers(context, n);
+    for (const int64_t n : quick ? std::vector<int64_t>{1024, 4096} : std::vector<int64_t>{1024, 4096, 8192, 16384}) time_host_to_host(context, n);
   } catch (const std::exception &error) {
     std::printf("FAIL timing: %s\n", error.what());
     return 1;

@@ -117,26 +117,50 @@ def test_verify_right_and_wrong(tritri, files, tmp_path):
 
 
 def test_bench(tritri):
-    report = json.loads(tritri("bench", "--sizes", "16,40", "--repeat", 2, "--json", "--device", "cpu", "--a-fill", "upper", "--out-fill", "full").stdout)
-    assert [line["n"] for line in report["lines"]] == [16, 40]
+    report = json.loads(tritri("bench", "--sizes", "16,8x4", "--repeat", 2, "--json", "--device", "cpu", "--products", "upper*upper,lowerT*lower=lower", "--modes", "float64").stdout)
+    assert {(line["product"], line["n"], line["batch"]) for line in report["lines"]} == {(name, *size) for name in ("upper*upper", "lowerT*lower=lower") for size in ((16, 1), (8, 4))}
     for line in report["lines"]:
-        assert line["seconds"] > 0 and line["other"] == "numpy" and line["speedup"] > 0 and line["residual"] < 1e-12
-    table = tritri("bench", "--sizes", "32", "--repeat", 1, "--explain", "--dtype", "complex64", "--device", "cpu").stdout
-    assert "speed-up" in table and "n = 32: device=cpu" in table
+        assert line["ms"] > 0 and line["error"] < 1e-14 and line["samples"] == 2
+        assert line["peer"] != "tritri" or line["right"] is True and line["detail"].startswith("device=cpu")
+    assert report["command"].startswith("tritri bench --sizes") and report["machine"]["device"] and report["repeat"] == 2
+    assert {"peer": "OpenBLAS GEMM", "why": "OpenBLAS has no batches"}.items() <= next(absent for absent in report["absent"] if "GEMM" in absent["peer"]).items()
+
+
+def test_bench_shows_tables_again(tritri, tmp_path):
+    table = tritri("bench", "--sizes", "32", "--repeat", 1, "--explain", "--modes", "complex64", "--device", "cpu").stdout
+    assert "speed-up" in table and "lower*lower, complex64, n = 32, tritri: device=cpu" in table
+    (tmp_path / "saved.json").write_text(tritri("bench", "--sizes", "8,16", "--repeat", 1, "--device", "cpu", "--json").stdout)
+    shown = tritri("bench", "--from", "saved.json", "--modes", "float32").stdout
+    assert "lower*lower, float32" in shown and "float64" not in shown
+    markdown = tritri("bench", "--from", "saved.json", "--markdown").stdout
+    assert "|  | n = 8 | n = 16 |" in markdown and "| float64 | " in markdown
+
+
+def test_bench_peers(tritri):
+    lines = json.loads(tritri("bench", "--sizes", "8", "--repeat", 1, "--json", "--device", "cpu", "--peers", "none").stdout)["lines"]
+    assert {line["peer"] for line in lines} == {"tritri"}
+
+
+def test_bench_accuracy(tritri):
+    report = json.loads(tritri("bench", "--accuracy", "--sizes", "40", "--modes", "float32,float64", "--json", "--device", "cpu").stdout)
+    assert report["lines"] == [] and len(report["accuracy"]) == 14 and all(line["right"] for line in report["accuracy"])
+    assert "verdict" in tritri("bench", "--accuracy", "--sizes", "40", "--modes", "float64", "--device", "cpu").stdout
+
+
+def test_bench_of_a_wrong_library_fails(tritri, tmp_path):
+    report = json.loads(tritri("bench", "--sizes", "8", "--repeat", 1, "--device", "cpu", "--json").stdout)
+    report["lines"][0]["right"] = False
+    (tmp_path / "wrong.json").write_text(json.dumps(report))
+    assert "tritri: wrong: lower*lower, float32, n = 8" in tritri("bench", "--from", "wrong.json", code=1).stderr
 
 
 def test_bench_plot(tritri, tmp_path):
     pytest.importorskip("matplotlib")
-    tritri("bench", "--sizes", "8,16", "--repeat", 1, "--plot", "times.png", "--json")
-    assert (tmp_path / "times.png").read_bytes().startswith(b"\x89PNG")
-
-
-@pytest.mark.parametrize("fills, n, want", [(("lower", "lower", "lower"), 3, 20), (("full", "full", "full"), 3, 54), (("upper", "lower", "full"), 2, 10),
-                                            (("lower", "upper", "full"), 2, 10), (("full", "full", "lower"), 2, 12)])
-def test_useful_flops(fills, n, want):
-    from tritri.cli.benchmark import useful_flops
-    assert useful_flops(n, fills, np.dtype(np.float64)) == want
-    assert useful_flops(n, fills, np.dtype(np.complex64)) == 4 * want
+    (tmp_path / "saved.json").write_text(tritri("bench", "--sizes", "8,16", "--repeat", 1, "--plot", "times.png", "--json", "--device", "cpu").stdout)
+    assert tritri("bench", "--from", "saved.json", "--plot", "again.png").stdout == ""
+    for name in ("times.png", "again.png"):
+        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
+    assert "--plot: needs times" in tritri("bench", "--from", "saved.json", "--sizes", "9", "--plot", "none.png", code=2).stderr
 
 
 @pytest.mark.parametrize("value, text", [(0, "0 B"), (1023, "1023 B"), (1536, "1.5 KiB"), (2 ** 30, "1.0 GiB"), (150 * 2 ** 40, "150.0 TiB")])
@@ -178,6 +202,13 @@ WRONG = [
     (["bench", "--plot", "none/p.png"], "--plot: must be a .png in a folder that exists, got none/p.png"),
     (["bench", "--plot", "p.txt"], "--plot: must be a .png in a folder that exists, got p.txt"),
     (["bench", "--sizes", "0"], "must be numbers from 1 to 65536"),
+    (["bench", "--sizes", "8x"], "must be numbers from 1 to 65536"),
+    (["bench", "--products", "lower*lower,middle*lower"], "must be such as lower*lower, unit-lower*upper or lowerT*lower=lower (of lower, upper and full), got 'middle*lower'"),
+    (["bench", "--modes", "float8"], "must be of float32, float32-pedantic, float32-tf32"),
+    (["bench", "--quick", "--sizes", "8"], "--quick: is a grid of its own"),
+    (["bench", "--from", "none.json"], "--from: cannot be read"),
+    (["bench", "--from", "broken.npy"], "--from: cannot be read"),
+    (["bench", "--from", "other.json"], "--from: must be a report of `tritri bench --json`"),
     (["info", "--nonsense"], "No such option"),
 ]
 
@@ -189,6 +220,7 @@ def test_wrong_requests_are_one_line_and_exit_code_2(tritri, files, tmp_path, wo
     np.save(tmp_path / "vector.npy", np.zeros(6))
     np.save(tmp_path / "single.npy", np.zeros((6, 6), np.float32))
     (tmp_path / "broken.npy").write_bytes(b"not an array")
+    (tmp_path / "other.json").write_text("{}")
     assert sentence in tritri(*words, code=2).stderr
     assert not (tmp_path / "c.npy").exists()
 

@@ -3,120 +3,60 @@ from __future__ import annotations
 
 import json
 import pathlib
-import time
+import sys
 
 import click
-import numpy as np
 
-import tritri
-
+from ..bench import products as known
 from . import options, units
 
 
 class Sizes(click.ParamType):
-    """Orders of square matrices, such as 256,1024."""
+    """Orders of square matrices, such as 256,1024, or with the size of a batch, such as 64x16384."""
 
     name = "sizes"
 
     def convert(self, value, param, ctx):
         if isinstance(value, list):
             return value
-        words = value.split(",")
-        if not all(word.isascii() and word.isdigit() and 0 < int(word) <= 65536 for word in words):
-            self.fail(f"must be numbers from 1 to 65536 with commas between them, got {value!r}", param, ctx)
-        return [int(word) for word in words]
+        sizes = []
+        for word in value.split(","):
+            n, times, batch = word.partition("x")
+            if not all(part.isascii() and part.isdigit() and 0 < int(part) < 2 ** 24 for part in (n, batch if times else "1")) or int(n) > 65536:
+                self.fail(f"must be numbers from 1 to 65536 with commas between them, each perhaps with a batch as in 64x1000, got {value!r}", param, ctx)
+            sizes.append((int(n), int(batch) if times else 1))
+        return sizes
 
 
-def useful_flops(n: int, fills: tuple[str, str, str], dtype: np.dtype) -> float:
-    """Operations on elements inside the fills: a multiply and an add for each k that matters to each element of C."""
-    i = np.arange(n, dtype=np.float64)
-    rows, columns = i[:, None], i[None, :]
-    begin, end = np.zeros((1, 1)), np.full((1, 1), float(n))
-    for fill, bound, is_left in ((fills[0], rows, True), (fills[1], columns, False)):
-        if fill == ("lower" if is_left else "upper"):
-            end = np.minimum(end, bound + 1)
-        elif fill != "full":
-            begin = np.maximum(begin, bound)
-    counts = np.broadcast_to(np.maximum(end - begin, 0), (n, n))
-    counts = np.tril(counts) if fills[2] == "lower" else np.triu(counts) if fills[2] == "upper" else counts
-    return float(counts.sum()) * (8 if dtype.kind == "c" else 2)
+class Words(click.ParamType):
+    """Words with commas between them."""
+
+    name = "words"
+
+    def __init__(self, check):
+        self.check = check
+
+    def convert(self, value, param, ctx):
+        if isinstance(value, list):
+            return value
+        try:
+            return [self.check(word) for word in value.split(",")]
+        except ValueError as wrong:
+            self.fail(str(wrong), param, ctx)
 
 
-def random_matrix(generator, n: int, dtype: np.dtype) -> np.ndarray:
-    real = generator.standard_normal((n, n))
-    return (real + 1j * generator.standard_normal((n, n)) if dtype.kind == "c" else real).astype(dtype)
+def _product(word: str) -> str:
+    return known.parse(word).name
 
 
-def best_time(work, wait, repeat: int) -> float:
-    """The shortest of `repeat` timings, after one call that warms up."""
-    work()
-    wait()
-    best = float("inf")
-    for _ in range(repeat):
-        start = time.perf_counter()
-        work()
-        wait()
-        best = min(best, time.perf_counter() - start)
-    return best
-
-
-def cut(library, product, fill: str):
-    return library.tril(product) if fill == "lower" else library.triu(product) if fill == "upper" else product
-
-
-def filled(x: np.ndarray, fill: str) -> np.ndarray:
-    return np.ascontiguousarray(cut(np, x, fill))
-
-
-def numpy_time(a, b, fills, repeat) -> float:
-    """np.tril(a @ b) and its like, with zeros written out as NumPy needs them."""
-    left, right = filled(a, fills[0]), filled(b, fills[1])
-    return best_time(lambda: cut(np, left @ right, fills[2]), lambda: None, repeat)
-
-
-def torch_time(a, b, fills, repeat, device) -> float | None:
-    """The same with PyTorch on the GPU; None where there is no PyTorch with CUDA."""
-    try:
-        import torch
-    except ImportError:
-        return None
-    if not torch.cuda.is_available():
-        return None
-    left, right = (torch.from_numpy(filled(x, fill)).to(device) for x, fill in zip((a, b), fills))
-    return best_time(lambda: cut(torch, left @ right, fills[2]), torch.cuda.synchronize, repeat)
-
-
-def measure(context, n, fills, dtype, compute, algorithm, repeat) -> dict:
-    """One line of the table."""
-    generator = np.random.default_rng(n)
-    a, b = random_matrix(generator, n, dtype), random_matrix(generator, n, dtype)
-    with context.upload(a, fills[0]) as x, context.upload(b, fills[1]) as y, context.matrix((n, n), dtype, fills[2]) as out:
-        seconds = best_time(lambda: context.multiply(x, y, out=out, compute=compute, algorithm=algorithm), context.synchronize, repeat)
-        line = {"n": n, "seconds": seconds, "gflops": useful_flops(n, fills, dtype) / seconds / 1e9, "residual": context.verify(x, y, out, probes=2),
-                "plan": context.explain(x, y, out, compute=compute, algorithm=algorithm)}
-    if context.device == "cpu":
-        other, other_seconds = "numpy", numpy_time(a, b, fills, repeat)
-    else:
-        other, other_seconds = "torch", torch_time(a, b, fills, repeat, context.device)
-        if other_seconds is None:
-            other, other_seconds = "numpy", numpy_time(a, b, fills, repeat)
-    return {**line, "other": other, "other_seconds": other_seconds, "speedup": other_seconds / seconds}
-
-
-def show(lines, title: str) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    table = Table(title=title)
-    for heading in ("n", "tritri", "useful rate", "instead of", "time", "speed-up", "residual"):
-        table.add_column(heading, justify="right")
-    for line in lines:
-        table.add_row(str(line["n"]), units.duration(line["seconds"]), units.rate(line["gflops"] * 1e9, 1), line["other"], units.duration(line["other_seconds"]),
-                      f"{line['speedup']:.2f} x", f"{line['residual']:.1e}")
-    Console().print(table)
+def _mode(word: str) -> str:
+    if word not in known.MODES:
+        raise ValueError(f"must be of {', '.join(known.MODES)}, got {word!r}")
+    return word
 
 
 def check_plot(path: str) -> None:
-    """Before any work: whether `draw` could draw there."""
+    """Before any work: whether `plot.draw` could draw there."""
     if pathlib.Path(path).suffix != ".png" or not pathlib.Path(path).parent.is_dir():
         raise click.ClickException(f"--plot: must be a .png in a folder that exists, got {path}")
     try:
@@ -126,54 +66,139 @@ def check_plot(path: str) -> None:
     matplotlib.use("Agg")
 
 
-def draw(lines, title: str, path: str) -> None:
-    from matplotlib import pyplot
-    figure, axes = pyplot.subplots(figsize=(6, 4), layout="constrained")
-    sizes = [line["n"] for line in lines]
-    axes.loglog(sizes, [line["seconds"] * 1e3 for line in lines], "o-", label="tritri")
-    axes.loglog(sizes, [line["other_seconds"] * 1e3 for line in lines], "s--", label=lines[0]["other"])
-    axes.set(title=title, xlabel="n", ylabel="ms")
-    axes.set_xticks(sizes, labels=list(map(str, sizes)), minor=False)
-    axes.minorticks_off()
-    axes.grid(alpha=0.3)
-    axes.legend()
-    figure.savefig(path, dpi=150)
-    pyplot.close(figure)
+def read(path: str) -> dict:
+    try:
+        report = json.loads(pathlib.Path(path).read_text())
+    except (OSError, ValueError) as wrong:
+        raise click.ClickException(f"--from: cannot be read: {wrong}") from None
+    if not isinstance(report, dict) or not {"lines", "limits", "broken", "machine"} <= report.keys():
+        raise click.ClickException(f"--from: must be a report of `tritri bench --json`, which {path} is not")
+    return report
 
 
-@click.command(epilog="\b\nExample:\n  tritri bench --sizes 512,1024,2048 --dtype float32 --plot bench.png")
-@click.option("--sizes", type=Sizes(), default="256,512,1024", show_default=True, help="Orders of the square matrices.")
-@click.option("--dtype", type=click.Choice(["float32", "float64", "complex64", "complex128"]), default="float64", show_default=True, help="Element type.")
-@options.apply(options.FILL_OPTIONS)
-@click.option("--out-fill", type=click.Choice(["full", "lower", "upper"]), default="lower", show_default=True, help="Which part of the product is computed.")
-@options.apply(options.COMPUTE_OPTIONS + options.DEVICE_OPTIONS)
-@click.option("--repeat", type=click.IntRange(1, 1000), default=5, show_default=True, help="Timings of each, of which the best counts.")
-@click.option("--plot", help="Also draw the times into this PNG file.")
-@options.EXPLAIN
-@options.JSON
-def bench(sizes, dtype, a_fill, b_fill, out_fill, compute, algorithm, device, threads, repeat, plot, explain, as_json):
-    """Times products of random triangular matrices beside NumPy's tril(a @ b), or PyTorch's on a GPU."""
+def select(report: dict, products, modes, sizes) -> dict:
+    """A report with the chosen lines only."""
+    def wanted(line):
+        return ((not products or line["product"] in products) and (not modes or any(mode in modes for mode in line["modes"]))
+                and (not sizes or (line["n"], line["batch"]) in sizes))
+    return {**report, "lines": [{**line, "modes": [mode for mode in line["modes"] if not modes or mode in modes]} for line in report["lines"] if wanted(line)]}
+
+
+def measured(products, modes, sizes, device, threads, repeat, peers, grid_name, accuracy, limit) -> dict:
+    """A new report."""
     from rich.console import Console
     from rich.progress import Progress
+
+    from ..bench import accuracy as errors
+    from ..bench import grid, run
+    machine = run.machine_for(device, threads)
+    grids = {"report": grid.full, "quick": grid.quick}
+    if grid_name:
+        cases = grids[grid_name](machine.on_cpu)
+    elif accuracy:
+        cases = []
+    else:
+        cases = grid.cases(products or known.SEVEN[:1], [known.MODES[name] for name in modes or ("float32", "float64")],
+                           sizes or [(n, 1) for n in ((64, 256, 512, 1024) if machine.on_cpu else (256, 1024, 4096))])
+    repeat = repeat or machine.repeat
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        report = run.describe(machine, "tritri " + " ".join(sys.argv[1:]), repeat)
+        task = progress.add_task("limits", total=len(cases) or 1)
+
+        def step(case):
+            progress.update(task, description=case.title, advance=0 if case is cases[0] else 1)
+
+        report.update(run.go_through(machine, cases, repeat, peers, limit, step))
+        if accuracy or grid_name:
+            modes = [known.MODES[name] for name in modes or (known.MODES if accuracy or grid_name == "report" else ("float32", "float64"))]
+            orders = [n for n, _ in sizes or ()] or ([64, 256, 1024] if machine.on_cpu else [256, 1024, 4096])
+            report["accuracy"] = errors.measure(machine, modes, orders, lambda title: progress.update(task, description=f"accuracy: {title}"))
+    machine.close()
+    return report
+
+
+def show(report: dict, explain: bool) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from ..bench.report import Lines, fraction, is_ours, tiny
+    console, lines = Console(), Lines(report)
+    if not console.is_terminal:
+        console.width = max(console.width, 110)
+    if report["lines"]:
+        console.print(f"{report['machine']['device']}, medians of {report['repeat']}")
+    for product, mode, batched in dict.fromkeys((key[0], key[1], key[3] > 1) for key in lines.cells):
+        table = Table(title=f"{product}, {mode}", title_justify="left")
+        for heading in ("n", "who", "time", "spread", "useful rate", "of limit", "speed-up", "error"):
+            table.add_column(heading, justify="left" if heading == "who" else "right", no_wrap=True)
+        for (n, batch), cell in ((key[2:], cell) for key, cell in lines.cells.items() if key[:2] == (product, mode) and (key[3] > 1) == batched):
+            ours = lines.ours(product, mode, n, batch)
+            for line in cell:
+                part = fraction(report, line, mode)
+                table.add_row((f"{n} x {batch}" if batch > 1 else str(n)) if line is cell[0] else "", line["peer"], units.duration(line["ms"] * 1e-3), f"{100 * line['spread']:.0f} %",
+                              units.rate(line["useful_tflops"] * 1e12, 1), "" if part is None else f"{100 * part:.0f} %",
+                              "" if is_ours(line) or ours is None else f"{line['ms'] / ours['ms']:.2f} x", tiny(line["error"]), end_section=line is cell[-1])
+        console.print(table)
+    if report.get("accuracy"):
+        table = Table(title="largest and rms |error| / (|A| |B|)")
+        for heading in ("mode", "input", "n", "rms", "largest", "bound", "verdict"):
+            table.add_column(heading, justify="left" if heading in ("mode", "input", "verdict") else "right")
+        for line in report["accuracy"]:
+            numbers = [tiny(line[key]) if key in line else "" for key in ("rms", "max", "bound")]
+            table.add_row(line["mode"], line["input"], str(line["n"]), *numbers, {True: "right", False: "WRONG", None: line.get("why", "")}[line["right"]])
+        console.print(table)
+    for line in report["lines"] if explain else ():
+        if "detail" in line:
+            click.echo(f"{line['product']}, {', '.join(line['modes'])}, n = {line['n']}, {line['peer']}: {line['detail']}")
+    for absent in report["absent"]:
+        click.echo(f"absent: {absent['peer']}: {absent['why']} ({len(absent['cases'])} cases, the first {absent['cases'][0]})")
+    if report["left_out"]:
+        click.echo(f"left out when the time was up: {'; '.join(report['left_out'])}")
+
+
+@click.command(epilog="\b\nExample:\n  tritri bench --products lower*lower,lower*full --modes float32 --sizes 512,1024 --plot bench.png\n"
+                      "  tritri bench --report --json > report.json\n  tritri bench --from report.json --markdown --plot report.png")
+@click.option("--products", type=Words(_product), help=f"Which products, such as {','.join(known.SEVEN[:4])}; T transposes, =FILL cuts the result.  [default: lower*lower]")
+@click.option("--modes", type=Words(_mode), help=f"Types and modes, of {','.join(known.MODES)}.  [default: float32,float64]")
+@click.option("--sizes", type=Sizes(), help="Orders n of the matrices, up to 65536; 64x16384 is a batch.")
+@click.option("--report", "grid_name", flag_value="report", help="The grid of the committed report, accuracy included.")
+@click.option("--quick", "grid_name", flag_value="quick", help="A small one.")
+@click.option("--accuracy", is_flag=True, help="Errors beside the bound that they obey, instead of times.")
+@click.option("--peers", type=Words(str.lower), help="Only those with one of these words in their names, such as gemm,triton; none: ours alone.")
+@options.apply(options.DEVICE_OPTIONS)
+@click.option("--repeat", type=click.IntRange(1, 1000), help="Samples of each.  [default: 20 on a GPU with PyTorch, else 7]")
+@click.option("--limit", type=click.FloatRange(min=0), help="Begin no further case after so many seconds.")
+@click.option("--from", "source", help="Show this saved report instead of measuring.")
+@click.option("--plot", help="Draw time and fraction of the limit over n into this PNG file.")
+@click.option("--markdown", is_flag=True, help="Tables for a README on stdout.")
+@options.EXPLAIN
+@options.JSON
+def bench(products, modes, sizes, grid_name, accuracy, peers, device, threads, repeat, limit, source, plot, markdown, explain, as_json):
+    """Times triangular products of random matrices beside NumPy and OpenBLAS, or on a GPU beside cuBLAS, PyTorch and Triton, with the error of each.
+
+    Exit code 1 if a result of this library is not within its bound.
+    """
+    from ..bench.report import markdown as tables
+    from ..bench.report import wrong
+    from ..bench.run import dumps
     if plot:
         check_plot(plot)
-    console = Console(stderr=True)
-    fills, lines = (a_fill, b_fill, out_fill), []
-    with tritri.Context(device, threads=threads) as context:
-        title = f"{a_fill} x {b_fill} to {out_fill}, {dtype}, {context.device} ({context.device_info['name']})"
-        with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-            task = progress.add_task("timing", total=len(sizes))
-            for n in sizes:
-                progress.update(task, description=f"n = {n}")
-                lines.append(measure(context, n, fills, np.dtype(dtype), compute, algorithm, repeat))
-                progress.advance(task)
-        device = context.device
+    if grid_name and (products or sizes or modes):
+        raise click.ClickException(f"--{grid_name}: is a grid of its own, got --products, --modes or --sizes as well")
+    report = select(read(source), products, modes, sizes) if source else measured(products, modes, sizes, device, threads, repeat, peers, grid_name, accuracy, limit)
     if plot:
-        draw(lines, title, plot)
+        from ..bench.plot import draw
+        if not report["lines"]:
+            raise click.ClickException("--plot: needs times, got a report without")
+        draw(report, plot, modes)
     if as_json:
-        click.echo(json.dumps({"device": device, "dtype": dtype, "a_fill": a_fill, "b_fill": b_fill, "out_fill": out_fill, "lines": lines}))
-        return
-    show(lines, title)
-    if explain:
-        for line in lines:
-            click.echo(f"n = {line['n']}: {line['plan']}")
+        click.echo(dumps(report))
+    elif markdown:
+        click.echo(tables(report), nl=False)
+    elif not (source and plot):
+        show(report, explain)
+    found = wrong(report)
+    for line in found:
+        click.echo(f"tritri: wrong: {line}", err=True)
+    return 1 if found else 0

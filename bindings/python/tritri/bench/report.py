@@ -1,0 +1,135 @@
+"""What a report says: fractions of the limit, speed-ups, and tables of them."""
+from __future__ import annotations
+
+from .contenders import OURS
+from .products import BOUND_WORDS, MODES, parse
+
+
+def limit_seconds(report: dict, product: str, mode: str, n: int, batch: int) -> float | None:
+    """The least time that this report's machine can need: the product's operations at the rate of a large GEMM, its elements at the rate of a copy."""
+    limits = report["limits"]
+    rate = limits.get("flops_per_second", {}).get(mode)
+    if rate is None:
+        return None
+    what, dtype = parse(product), MODES[mode].dtype
+    return batch * max(what.useful_flops(n, dtype) / rate, what.least_bytes(n, dtype) / limits["bytes_per_second"])
+
+
+def fraction(report: dict, line: dict, mode: str) -> float | None:
+    """Of the limit that a line reaches."""
+    limit = limit_seconds(report, line["product"], mode, line["n"], line["batch"])
+    return None if limit is None else limit / (line["ms"] * 1e-3)
+
+
+def is_ours(line: dict) -> bool:
+    return line["peer"].startswith(OURS)
+
+
+class Lines:
+    """A report's lines by product, mode and size."""
+
+    def __init__(self, report: dict):
+        self.report = report
+        self.cells = {}  # (product, mode, n, batch): lines, ours first
+        for line in report["lines"]:
+            for mode in line["modes"]:
+                self.cells.setdefault((line["product"], mode, line["n"], line["batch"]), []).append(line)
+
+    def ours(self, *key) -> dict | None:
+        return next((line for line in self.cells.get(key, ()) if line["peer"] == OURS), None)
+
+    def best_peer(self, *key) -> dict | None:
+        return min((line for line in self.cells.get(key, ()) if not is_ours(line)), key=lambda line: line["ms"], default=None)
+
+    def values(self, position: int, **fixed) -> list:
+        """What a part of the keys takes on, in the report's order."""
+        names = ("product", "mode", "n", "batch")
+        return list(dict.fromkeys(key[position] for key in self.cells if all(key[names.index(name)] == value for name, value in fixed.items())))
+
+    def cell(self, product: str, mode: str, n: int, batch: int) -> str:
+        """Such as ".285 (3.6x, 62 %)": our milliseconds, how many times those the fastest peer takes, and the fraction of the limit."""
+        ours, peer = self.ours(product, mode, n, batch), self.best_peer(product, mode, n, batch)
+        if ours is None:
+            return ""
+        part = fraction(self.report, ours, mode)
+        beside = [f"{short(peer['ms'] / ours['ms'], 2)}x"] * (peer is not None) + [f"{100 * part:.0f} %" for part in (part,) if part is not None]
+        return short(ours["ms"]) + (f" ({', '.join(beside)})" if beside else "")
+
+
+def short(number: float, digits: int = 3) -> str:
+    """So many digits, no zero before the point."""
+    text = f"{number:.0f}" if number >= 10 ** (digits - 1) else f"{float(f'{number:.{digits}g}'):.6f}".rstrip("0").rstrip(".")
+    return text[1:] if text.startswith("0.") else text
+
+
+def tiny(number: float | None) -> str:
+    """Such as 1.2e-07; what JSON cannot hold was no number."""
+    return "NaN" if number is None else f"{number:.1e}"
+
+
+def table(headings, rows) -> str:
+    """In Markdown."""
+    return "\n".join("| " + " | ".join(map(str, row)) + " |" for row in (headings, ["---"] * len(headings), *rows))
+
+
+def markdown(report: dict) -> str:
+    """The tables of a report, for a README."""
+    lines, machine = Lines(report), report["machine"]
+    versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items() if version)
+    peers = list(dict.fromkeys(line["peer"] for line in report["lines"] if not is_ours(line)))
+    parts = [f"{machine['device']}, {versions}; commit {report.get('commit', 'not recorded')[:7]}, {report['date'][:10]}, `{report['command']}`. Medians of {report['repeat']}: "
+             f"{report['method']}. In brackets: the time of the fastest peer in the same run ({', '.join(peers)}), as a multiple of ours (below 1: it is faster), and the fraction "
+             "of the limit that ours reaches: the useful operations at the rate of a large GEMM of the type in the same run (float32: a third of TF32's), or every element moved once at "
+             "the rate of a copy, whichever takes longer."]
+    first = lines.values(0)[0] if lines.cells else None
+    if first:
+        sizes = sorted(lines.values(2, product=first, batch=1))
+        modes = lines.values(1, product=first, batch=1)
+        parts.append(f"`{first}`, n x n, C full with its zeros; milliseconds:")
+        parts.append(table(["", *(f"n = {n}" for n in sizes)], [[mode, *(lines.cell(first, mode, n, 1) for n in sizes)] for mode in modes]))
+    others = [product for product in lines.values(0, batch=1) if product != first]
+    if others:
+        modes = lines.values(1, product=others[0], batch=1)
+        for n in sorted(lines.values(2, product=others[0], batch=1)):
+            parts.append(f"The other products, n = {n}; milliseconds:")
+            parts.append(table(["", *modes], [[f"`{product}`", *(lines.cell(product, mode, n, 1) for mode in modes)] for product in others]))
+    batches = [key for key in lines.cells if key[3] > 1]
+    if batches:
+        shapes, modes = list(dict.fromkeys(key[2:] for key in batches)), list(dict.fromkeys(key[1] for key in batches))
+        parts.append(f"Batches of `{batches[0][0]}`, n x batch; milliseconds:")
+        parts.append(table(["", *(f"{n} x {batch}" for n, batch in shapes)], [[mode, *(lines.cell(batches[0][0], mode, *shape) for shape in shapes)] for mode in modes]))
+    if report.get("accuracy"):
+        parts.append(accuracy_markdown(report["accuracy"]))
+    return "\n\n".join(parts) + "\n"
+
+
+def accuracy_markdown(accuracy: list[dict]) -> str:
+    sizes = sorted({line["n"] for line in accuracy if "rms" in line})
+    kinds = list(dict.fromkeys(line["input"] for line in accuracy if "rms" in line))
+    edges = list(dict.fromkeys(line["input"] for line in accuracy if "rms" not in line))
+    found = {(line["mode"], line["input"], line["n"] if "rms" in line else None): line for line in accuracy}
+    rows = []
+    for mode in dict.fromkeys(line["mode"] for line in accuracy):
+        row = [mode]
+        for kind in kinds:
+            line = found[mode, kind, sizes[-1]]
+            row.append(f"{tiny(line['rms'])} / {tiny(line['max'])}")
+        row.append(f"{BOUND_WORDS[mode]} = {tiny(found[mode, kinds[0], sizes[-1]]['bound'])}")
+        row += [_verdict(found[mode, edge, None]) for edge in edges]
+        rows.append(row)
+    every = all(line["right"] is not False for line in accuracy)
+    lead = (f"Errors of `lower*lower`, rms / largest |error| over (|A| |B|) of an element against more than float64, k = n = {sizes[-1]}, and the bound that holds for each element "
+            f"(u: half the distance from 1 to the next number, u32 float32's); {'all' if every else 'NOT ALL'} {len(accuracy)} measurements, n = "
+            f"{', '.join(map(str, sizes))}, are within it. \"Graded\" inputs differ by powers of two, up to 2^20 either way in float32. Then inputs at the ends of the range:")
+    return lead + "\n\n" + table(["", *kinds, "bound", *edges], rows)
+
+
+def _verdict(line: dict) -> str:
+    return {True: "right", False: "WRONG", None: "rounded" if "rounds" in line.get("why", "") else "not defined"}[line["right"]]
+
+
+def wrong(report: dict) -> list[str]:
+    """Cases that ended in an error, and our lines that are not within their bound."""
+    return ([f"{broken['case']}: {broken['why']}" for broken in report["broken"]]
+            + [f"{line['product']}, {line['modes'][0]}, n = {line['n']}" for line in report["lines"] if line.get("right") is False]
+            + [f"{line['mode']}, {line['input']}, n = {line['n']}" for line in report.get("accuracy", ()) if line["right"] is False])
