@@ -51,8 +51,11 @@ class Lines:
         ours, peer = self.ours(product, mode, n, batch), self.best_peer(product, mode, n, batch)
         if ours is None:
             return ""
-        part = fraction(self.report, ours, mode)
-        beside = [f"{short(peer['ms'] / ours['ms'], 2)}x"] * (peer is not None) + [f"{100 * part:.0f} %" for part in (part,) if part is not None]
+        part, beside = fraction(self.report, ours, mode), []
+        if peer:
+            beside.append(f"{short(peer['ms'] / ours['ms'], 2)}x")
+        if part is not None:
+            beside.append(f"{100 * part:.0f} %")
         return short(ours["ms"]) + (f" ({', '.join(beside)})" if beside else "")
 
 
