@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 import itertools
+import math
 
-from ._words import COLUMN, ROW, STRIDED
+from ._words import COLUMN, FILLS, PACKED, ROW, STRIDED
 
 
 def lines(rows: int, cols: int, row_stride: int, col_stride: int) -> tuple[int, int] | None:
@@ -28,9 +29,31 @@ def matrix_lines(shape, strides) -> tuple[int, int] | None:
     return None if strides is None else lines(shape[-2], shape[-1], strides[-2], strides[-1])
 
 
+def tight_strides(shape) -> tuple[int, ...]:
+    """Strides of an array without gaps."""
+    strides, step = [], 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= max(size, 1)
+    return tuple(reversed(strides))
+
+
 def descriptor(dtype: int, fill: int, diag: int, shape, order_ld: tuple[int, int], count: int = 1, batch_stride: int = 0) -> tuple:
     """The tuple that stands for a tritri_matrix_desc."""
     return dtype, fill, diag, order_ld[0], STRIDED, shape[-2], shape[-1], order_ld[1], count, batch_stride
+
+
+def packed_elements(rows: int, cols: int, fill: int) -> int:
+    """Elements of a packed trapezoid."""
+    diagonal = min(rows, cols)
+    rest = rows - cols if fill == FILLS["lower"] else cols - rows
+    return diagonal * (diagonal + 1) // 2 + diagonal * max(0, rest)
+
+
+def packed_descriptor(dtype: int, fill: int, diag: int, shape, order: int, batch) -> tuple:
+    """The tuple of packed matrices, one behind the other."""
+    count = math.prod(batch)
+    return dtype, fill, diag, order, PACKED, *shape, 0, count, packed_elements(*shape, fill) if count > 1 else 0
 
 
 def extent(rows: int, cols: int, order_ld: tuple[int, int]) -> int:

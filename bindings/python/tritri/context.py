@@ -12,7 +12,7 @@ from ._native import native
 from ._words import ALGORITHMS, COMPUTES, CPU, CUDA, DIAGS, DTYPE_NAMES, DTYPES, FILLS, OPS, ORDERS, TRANSPOSING, code, scalar
 from .arrays import family_of, numpy_arrays
 from .arrays.base import HOST
-from .matrix import Matrix, check_matrix, even_layout, host_matrix
+from .matrix import Matrix, check_matrix, even_layout, host_matrix, packed_memory
 
 
 def parse_device(device: str) -> tuple[int, int]:
@@ -111,7 +111,7 @@ class Context:
     def closed(self) -> bool:
         return self._handle is None
 
-    def upload(self, array, fill: str = "full", diag: str = "nonunit") -> Matrix:
+    def upload(self, array, fill: str = "full", diag: str = "nonunit", packed=None) -> Matrix:
         """Copies the elements inside the fill of a host array to the device.
 
         Parameters
@@ -121,18 +121,28 @@ class Context:
         fill : {"full", "lower", "upper"}
         diag : {"nonunit", "unit"}
             ``"unit"``: the stored diagonal is never read and counts as 1.
+        packed : tuple of int or int, optional
+            ``(m, n)``, or n for a square: the array holds packed triangles of that shape, as `tritri.pack` makes them, shape (..., elements of the triangle). They stay
+            packed on the device.
 
         Returns
         -------
         Matrix
         """
-        view, layout = host_matrix("upload", array)
-        desc = _layout.descriptor(view.dtype, code(FILLS, "upload", "fill", fill), code(DIAGS, "upload", "diag", diag), view.shape, *layout)
+        fill, diag = code(FILLS, "upload", "fill", fill), code(DIAGS, "upload", "diag", diag)
+        if packed is None:
+            view, layout = host_matrix("upload", array)
+            desc, batch = _layout.descriptor(view.dtype, fill, diag, view.shape, *layout), view.shape[:-2]
+        else:
+            shape = _packed_shape("upload", packed, fill)
+            view = packed_memory("upload", array, shape, fill)
+            batch = view.shape[:-1]
+            desc = _layout.packed_descriptor(view.dtype, fill, diag, shape, ORDERS["row"], batch)
         with self._lock:
             handle = native.tritri_upload(self._use(self._home), desc, view.address)
-        return Matrix(self, handle, view.shape[:-2])
+        return Matrix(self, handle, batch)
 
-    def matrix(self, shape, dtype="float64", fill: str = "full", order: str = "row") -> Matrix:
+    def matrix(self, shape, dtype="float64", fill: str = "full", order: str = "row", packed: bool = False) -> Matrix:
         """A new matrix for results; its contents are unspecified.
 
         Parameters
@@ -142,6 +152,8 @@ class Context:
         dtype : str or dtype
         fill : {"full", "lower", "upper"}
         order : {"row", "column"}
+        packed : bool
+            Store the triangle only, without gaps.
         """
         shape = _sizes("matrix", shape)
         if len(shape) < 2:
@@ -149,9 +161,12 @@ class Context:
         if any(size < 1 for size in shape[:-2]) or any(size >= 2 ** 63 for size in shape):
             raise ValueError(f"matrix: shape: leading dimensions must be at least 1, and all of them below 2^63, got {shape}")
         dtype = _dtype_code("matrix", dtype)
-        batch_stride = min(shape[-2] * shape[-1], 2 ** 63 - 1)  # past that the library says what is wrong
-        desc = _layout.descriptor(dtype, code(FILLS, "matrix", "fill", fill), DIAGS["nonunit"], shape, (code(ORDERS, "matrix", "order", order), 0),
-                                  min(math.prod(shape[:-2]), 2 ** 63 - 1), batch_stride)
+        fill, order = code(FILLS, "matrix", "fill", fill), code(ORDERS, "matrix", "order", order)
+        if packed:
+            desc = _layout.packed_descriptor(dtype, fill, DIAGS["nonunit"], _packed_shape("matrix", shape[-2:], fill), order, shape[:-2])
+        else:
+            desc = _layout.descriptor(dtype, fill, DIAGS["nonunit"], shape, (order, 0), math.prod(shape[:-2]), shape[-2] * shape[-1])
+        desc = (*desc[:8], *(min(number, 2 ** 63 - 1) for number in desc[8:]))  # past that the library says what is wrong
         with self._lock:
             handle = native.tritri_matrix_create(self._use(self._home), desc)
         return Matrix(self, handle, shape[:-2])
@@ -341,6 +356,16 @@ class _HostBlock:
             context._host_blocks -= 1
             if context._handle is None:
                 context._let_go(_destroy)
+
+
+def _packed_shape(function: str, shape, fill: int) -> tuple[int, int]:
+    sizes = _sizes(function, shape)
+    sizes = sizes * 2 if len(sizes) == 1 else sizes
+    if len(sizes) != 2 or min(sizes) < 0:
+        raise ValueError(f"{function}: packed: must be (rows, columns) or the size of a square, got {shape!r}")
+    if fill == FILLS["full"]:
+        raise ValueError(f"{function}: fill: must be 'lower' or 'upper' for packed matrices, got 'full'")
+    return sizes
 
 
 def _sizes(function: str, shape) -> tuple[int, ...]:

@@ -5,7 +5,7 @@ import numpy as np
 
 from . import _layout
 from ._native import native
-from ._words import DIAG_NAMES, DTYPE_NAMES, FILL_NAMES, ITEM_BYTES, ROW
+from ._words import DIAG_NAMES, DTYPE_NAMES, FILL_NAMES, ITEM_BYTES, PACKED, ROW
 from .arrays import family_of, numpy_arrays
 from .arrays.base import HOST
 
@@ -37,6 +37,23 @@ def host_matrix(function: str, array) -> tuple:
         view = family.view(family.compact(array), where)
         layout = even_layout(function, view)
     return view, layout
+
+
+def packed_memory(function: str, array, shape, fill: int, writable: bool = False):
+    """The view of an array of packed trapezoids of this shape, shape (..., elements), row-major without gaps; copied if it is not."""
+    where = f"{function}: {'out' if writable else 'array'}"
+    family = family_of(array, where)
+    view = family.view(array, where, writable)
+    elements = _layout.packed_elements(*shape, fill)
+    if view.place != HOST:
+        raise TypeError(f"{where}: must be in host memory, got one on CUDA device {view.place}")
+    if not view.shape or view.shape[-1] != elements or 0 in view.shape[:-1]:
+        raise ValueError(f"{where}: must have shape (..., {elements}) for packed {FILL_NAMES[fill]} {shape[0]} x {shape[1]} matrices, got {tuple(view.shape)}")
+    if view.conj or view.strides != _layout.tight_strides(view.shape):
+        if writable:
+            raise ValueError(f"{where}: must lie without gaps in row order, got strides {view.strides}")
+        view = family.view(family.compact(array), where)
+    return view
 
 
 class Matrix:
@@ -75,6 +92,11 @@ class Matrix:
         return DIAG_NAMES[self._desc[2]]
 
     @property
+    def packed(self) -> bool:
+        """Whether only the triangle is stored, row after row (column after column in column order) without gaps."""
+        return self._desc[4] == PACKED
+
+    @property
     def context(self):
         """The `Context` that it lives on."""
         return self._context
@@ -85,7 +107,9 @@ class Matrix:
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """In elements, as the matrix lies in the device's memory."""
+        """In elements, as the matrix lies in the device's memory. Packed matrices have none."""
+        if self.packed:
+            raise ValueError("Matrix: strides: need storage with a leading dimension, got a packed matrix")
         order, ld, batch_stride = self._desc[3], self._desc[7], self._desc[9]
         strides = [ld, 1] if order == ROW else [1, ld]
         step = batch_stride
@@ -94,25 +118,52 @@ class Matrix:
             step *= size
         return tuple(strides)
 
-    def update(self, array) -> None:
-        """Refills the matrix from a host array of the same shape and dtype; allocates nothing on the device."""
-        view, layout = host_matrix("update", array)
-        desc = _layout.descriptor(view.dtype, self._desc[1], self._desc[2], view.shape, *layout)
+    def _packed_view(self, function: str, array, writable: bool = False) -> tuple:
+        """The array of packed triangles, a new one for None, its view and its descriptor."""
+        fill = self._desc[1]
+        if self.fill == "full":
+            raise ValueError(f"{function}: packed: needs a matrix with fill 'lower' or 'upper', got 'full'")
+        if array is None:
+            shape = (*self._batch_shape, _layout.packed_elements(*self._desc[5:7], fill))
+            array = np.empty(shape, numpy_arrays.numpy_dtype(self._desc[0]))
+        view = packed_memory(function, array, self._desc[5:7], fill, writable)
+        if tuple(view.shape[:-1]) != self._batch_shape:
+            raise ValueError(f"{function}: {'out' if writable else 'array'}: must have the matrix's leading dimensions {self._batch_shape}, got {tuple(view.shape[:-1])}")
+        return array, view, _layout.packed_descriptor(view.dtype, fill, self._desc[2], self._desc[5:7], ROW, self._batch_shape)
+
+    def update(self, array, packed: bool = False) -> None:
+        """Refills the matrix from a host array of the same shape and dtype; allocates nothing on the device. `packed`: from packed triangles, as `tritri.pack`
+        makes them. Either goes into packed and other matrices alike, and moves the elements inside the fill only."""
+        if packed:
+            _, view, desc = self._packed_view("update", array)
+        else:
+            view, layout = host_matrix("update", array)
+            desc = _layout.descriptor(view.dtype, self._desc[1], self._desc[2], view.shape, *layout)
         with self._context._lock:
             native.tritri_upload_into(self._context._use(self._context._home), self._live(), desc, view.address)
 
-    def download(self, out: np.ndarray | None = None) -> np.ndarray:
+    def download(self, out: np.ndarray | None = None, packed: bool = False) -> np.ndarray:
         """Copies the elements inside the fill to host memory, once the work on them is done.
 
         Parameters
         ----------
         out : numpy.ndarray, shape of the matrix, optional
             Written inside the fill only. Default: a new array, zeros outside the fill and ones on a unit diagonal.
+        packed : bool
+            Give packed triangles, as `tritri.pack` makes them, shape (..., elements of the triangle).
 
         Returns
         -------
         numpy.ndarray
         """
+        if packed:
+            array, view, desc = self._packed_view("download", out, True)
+            with self._context._lock:
+                native.tritri_download(self._context._use(self._context._home), self._live(), desc, view.address)
+            if out is None and self.diag == "unit":
+                rows, cols = (np.tril_indices if self.fill == "lower" else np.triu_indices)(self.shape[-2], 0, self.shape[-1])
+                array[..., rows == cols] = 1
+            return array
         if out is None:
             result = np.zeros(self.shape, numpy_arrays.numpy_dtype(self._desc[0]))
             self._fetch(result)
@@ -161,6 +212,13 @@ class Matrix:
             with self._context._lock:  # another thread may be inside a call of this context
                 _destroy(handle)
 
+    def _memory(self) -> tuple:
+        """Shape and strides of the memory for other libraries: packed triangles are rows of elements."""
+        if not self.packed:
+            return self.shape, self.strides
+        shape = (*self._batch_shape, _layout.packed_elements(*self._desc[5:7], self._desc[1]))
+        return shape, _layout.tight_strides(shape)
+
     def __dlpack_device__(self) -> tuple[int, int]:
         place = self._context._place
         return (1, 0) if place == HOST else (2, place)
@@ -177,7 +235,8 @@ class Matrix:
             if context._place != HOST and stream != -1:
                 context._use(stream or 1)  # orders that stream's work after ours
                 context._use(context._home)
-        return native.dlpack_make(self, address, self.shape, self.strides, *_DLPACK_DTYPES[self.dtype], *self.__dlpack_device__())
+        shape, strides = self._memory()
+        return native.dlpack_make(self, address, shape, strides, *_DLPACK_DTYPES[self.dtype], *self.__dlpack_device__())
 
     @property
     def __cuda_array_interface__(self) -> dict:
@@ -185,13 +244,14 @@ class Matrix:
             raise AttributeError("Matrix: __cuda_array_interface__ needs a CUDA device, and has no bfloat16")
         self._context.synchronize()
         size = ITEM_BYTES[self._desc[0]]
-        return {"version": 3, "shape": self.shape, "typestr": np.dtype(self.dtype).str, "data": (native.tritri_matrix_data(self._live()), False),
-                "strides": tuple(step * size for step in self.strides), "stream": None}
+        shape, strides = self._memory()
+        return {"version": 3, "shape": shape, "typestr": np.dtype(self.dtype).str, "data": (native.tritri_matrix_data(self._live()), False),
+                "strides": tuple(step * size for step in strides), "stream": None}
 
     def __repr__(self) -> str:
         if self.closed:
             return "<tritri.Matrix closed>"
-        return f"<tritri.Matrix {' x '.join(map(str, self.shape))} {self.dtype} {self.fill} on {self._context.device}>"
+        return f"<tritri.Matrix {' x '.join(map(str, self.shape))} {self.dtype} {self.fill}{' packed' if self.packed else ''} on {self._context.device}>"
 
 
 def check_matrix(function: str, name: str, x) -> None:

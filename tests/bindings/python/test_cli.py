@@ -163,6 +163,23 @@ def test_bench_plot(tritri, tmp_path):
     assert "--plot: needs times" in tritri("bench", "--from", "saved.json", "--sizes", "9", "--plot", "none.png", code=2).stderr
 
 
+def test_multiply_and_verify_batches(tritri, tmp_path):
+    random = np.random.default_rng(1)
+    a, b = random.standard_normal((5, 6, 6)), random.standard_normal((6, 6))
+    np.save(tmp_path / "A.npy", a)
+    np.save(tmp_path / "B.npy", b)
+    assert "5 x 6 x 6 float64" in tritri("multiply", "A.npy", "B.npy", "--b-fill", "upper", "--a-op", "T", "-o", "C.npy").stdout
+    c = np.load(tmp_path / "C.npy")
+    assert np.allclose(c, np.tril(a).swapaxes(1, 2) @ np.triu(b))
+    tritri("verify", "A.npy", "B.npy", "C.npy", "--b-fill", "upper", "--a-op", "T")
+    c[3, 2, 1] += 1e-3
+    np.save(tmp_path / "C.npy", c)
+    tritri("verify", "A.npy", "B.npy", "C.npy", "--b-fill", "upper", "--a-op", "T", code=1)
+    np.save(tmp_path / "B.npy", np.ones((4, 6, 6)))
+    assert "must broadcast with a's (5,), got (4,)" in tritri("multiply", "A.npy", "B.npy", "-o", "D.npy", code=2).stderr
+    assert "Matrix Market holds one matrix" in tritri("multiply", "A.npy", "A.npy", "-o", "D.mtx", code=2).stderr
+
+
 @pytest.mark.parametrize("value, text", [(0, "0 B"), (1023, "1023 B"), (1536, "1.5 KiB"), (2 ** 30, "1.0 GiB"), (150 * 2 ** 40, "150.0 TiB")])
 def test_byte_size(value, text):
     from tritri.cli.units import byte_size

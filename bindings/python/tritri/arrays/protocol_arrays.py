@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._layout import tight_strides
 from .._native import native
 from .._words import DTYPES
 from . import numpy_arrays
@@ -14,14 +15,6 @@ from .base import HOST, LEGACY_STREAM, Family, View, refuse_dtype
 DLPACK_HOST, DLPACK_CUDA, DLPACK_CUDA_HOST, DLPACK_CUDA_MANAGED = 1, 2, 3, 13
 # (type code, bits) of DLPack
 DLPACK_DTYPES = {(2, 32): "float32", (2, 64): "float64", (5, 64): "complex64", (5, 128): "complex128", (2, 16): "float16", (4, 16): "bfloat16"}
-
-
-def tight_strides(shape) -> tuple[int, ...]:
-    strides, step = [], 1
-    for size in reversed(shape):
-        strides.append(step)
-        step *= max(size, 1)
-    return tuple(reversed(strides))
 
 
 def view_of_capsule(capsule, where: str, writable: bool) -> View:
