@@ -213,9 +213,9 @@ def test_inputs_are_poisoned_and_larger_than_the_cache(machine, monkeypatch):
     assert sets.a.nbytes + sets.b.nbytes + sets.c.nbytes >= 2 << 20
 
 
-@pytest.mark.parametrize("calls, most, sizes", [(2, 128, [1, 1]), (5, 128, [2, 2]), (10, 3, [3, 3, 3]), (300, 128, [128, 128])])
-def test_groups(calls, most, sizes):
-    assert [len(group) for group in contenders.groups_of(list(range(calls)), most)] == sizes
+@pytest.mark.parametrize("sets, size, groups", [(2, 1, [[0], [1]]), (5, 2, [[0, 1], [2, 3]]), (3, 3, [[0, 1, 2]]), (3, 7, [[0, 1, 2, 0, 1, 2, 0]])])
+def test_groups_take_every_set_in_turn(sets, size, groups):
+    assert contenders.groups_of(list(range(sets)), size) == groups
 
 
 def test_accuracy_on_the_cpu(machine):

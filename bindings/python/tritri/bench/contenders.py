@@ -70,11 +70,13 @@ MOST_SETS = 4096  # of matrices so small that the host's work on each would take
 
 
 def count_of_sets(case: Case, cache_bytes: int) -> int:
-    """So many that no set is still in the cache when its turn comes again; at least two."""
-    return min(MOST_SETS, max(2, -(-2 * cache_bytes // (3 * case.operand_bytes()))))
+    """So many that no set is still in the cache when its turn comes again; at least two, unless one alone fills the cache many times over."""
+    each = 3 * case.operand_bytes()
+    return min(MOST_SETS, max(1 if each > 16 * cache_bytes else 2, -(-2 * cache_bytes // each)))
 
 
-def groups_of(calls: list, most: int) -> list[list]:
-    """At least two groups, which samples take in turn, of at most so many calls."""
-    size = max(1, min(most, len(calls) // 2))
+def groups_of(calls: list, size: int) -> list[list]:
+    """Groups of so many calls, which samples take in turn: every set in its turn, round and round if there are fewer."""
+    if size >= len(calls):
+        return [[calls[i % len(calls)] for i in range(size)]]
     return [calls[i:i + size] for i in range(0, len(calls) - size + 1, size)]

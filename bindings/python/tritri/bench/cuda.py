@@ -1,6 +1,7 @@
 """Inputs, clock and peers of a GPU, by PyTorch."""
 from __future__ import annotations
 
+import math
 import subprocess
 
 import torch
@@ -17,8 +18,9 @@ try:
 except ImportError:
     triton_kernel = None
 
-# A sample is one replay of a graph of at most so many products, so that the clock's grain and the host's share do not count.
-GROUP = 128
+# A sample is one replay of a graph of so many products, which takes long enough for the start of a graph, some 8 us, not to count.
+SAMPLE_MS = 1.0
+MOST_IN_SAMPLE = 128
 # How often each way to cut the work is tried before the fastest is measured.
 TRIALS = 3
 _DENSE = parse("full*full")
@@ -50,7 +52,7 @@ class CudaMachine:
         self.description = {"device": info["name"], "details": info["details"], "compute_capability": f"{info['compute_major']}.{info['compute_minor']}",
                             "multiprocessors": info["multiprocessors"], "driver": _driver(), "driver_cuda": info["driver_version"], "runtime_cuda": info["runtime_version"],
                             "versions": versions}
-        self.how = (f"device time by CUDA events around replayed graphs of up to {GROUP} products, contenders in turns, one turn to warm up; inputs random, NaN where nothing "
+        self.how = (f"device time by CUDA events around replayed graphs of {SAMPLE_MS:.0f} ms or up to {MOST_IN_SAMPLE} products, contenders in turns, one turn to warm up; inputs random, NaN where nothing "
                     f"may be read (peers: zeros, and zeros in C before they start), sets rotated over {2 * self.cache_bytes >> 20} MiB; excludes the host's share of a call")
         self.generator = torch.Generator(self.device).manual_seed(1)
 
@@ -181,20 +183,29 @@ class CudaMachine:
         graphs = {}
         for contender in contenders:
             contender.calls[0]()  # whatever starts up at a first call does so here, not in a capture
-            graphs[id(contender)] = [self._capture(group) for group in groups_of(contender.calls, GROUP)]
+            start = self._stamp()
+            contender.calls[-1]()
+            end = self._stamp()
+            end.synchronize()
+            size = min(MOST_IN_SAMPLE, math.ceil(SAMPLE_MS / max(1e-3, start.elapsed_time(end))))
+            graphs[id(contender)] = [self._capture(group) for group in groups_of(contender.calls, size)]
         events = []
         for turn in range(-1, repeat):
             for contender in contenders:
                 graph, size = graphs[id(contender)][turn % len(graphs[id(contender)])]
-                start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-                start.record(self.stream)
+                start = self._stamp()
                 graph.replay()
-                end.record(self.stream)
+                end = self._stamp()
                 if turn >= 0:
                     events.append((contender, start, end, size))
         self.stream.synchronize()
         for contender, start, end, size in events:
             contender.samples.append(start.elapsed_time(end) * 1e-3 / size)
+
+    def _stamp(self) -> torch.cuda.Event:
+        event = torch.cuda.Event(enable_timing=True)
+        event.record(self.stream)
+        return event
 
     def _capture(self, group) -> tuple:
         graph = torch.cuda.CUDAGraph()

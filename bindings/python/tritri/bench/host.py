@@ -172,7 +172,7 @@ class HostMachine:
 
     def time(self, contenders: list[Contender], repeat: int) -> None:
         """Fills in the samples."""
-        groups = {id(contender): groups_of(contender.calls, 1 << 30) for contender in contenders}
+        groups = {id(contender): groups_of(contender.calls, max(1, len(contender.calls) // 2)) for contender in contenders}
         restless = any("BLAS" in contender.name or contender.name == "NumPy" for contender in contenders)
         for turn in range(-1, repeat):
             for contender in contenders:
