@@ -147,6 +147,18 @@ def test_bench_accuracy(tritri):
     assert "verdict" in tritri("bench", "--accuracy", "--sizes", "40", "--modes", "float64", "--device", "cpu").stdout
 
 
+def test_bench_on_a_gpu(tritri):
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("needs a CUDA device")
+    report = json.loads(tritri("bench", "--sizes", "64,256", "--modes", "float32,float32-tf32,float64,bfloat16,complex64", "--products", "lower*lower,lowerT*lower=lower", "--repeat", 2,
+                               "--json", "--device", "cuda").stdout)
+    assert report["broken"] == [] and {"cuBLAS GEMM", "cuBLAS TRMM", "cuBLAS blocked", "PyTorch", "tritri"} <= {line["peer"] for line in report["lines"]}
+    assert not any(absent["why"].startswith("failed") for absent in report["absent"])
+    for line in report["lines"]:
+        assert line["error"] < {"float32": 1e-6, "float64": 1e-14, "complex64": 1e-6, "bfloat16": 1e-2}[line["dtype"]] or line["modes"] == ["float32-tf32"], line
+
+
 def test_bench_of_a_wrong_library_fails(tritri, tmp_path):
     report = json.loads(tritri("bench", "--sizes", "8", "--repeat", 1, "--device", "cpu", "--json").stdout)
     report["lines"][0]["right"] = False
