@@ -49,7 +49,7 @@ class CudaMachine:
             versions["cublas"] = self.cublas.version()
         except Absent as why:
             self.cublas, self.no_cublas = None, why
-        self.description = {"device": info["name"], "details": info["details"], "compute_capability": f"{info['compute_major']}.{info['compute_minor']}",
+        self.description = {"device": info["name"], "details": info["details"], "compute_capability": "{}.{}".format(*info["compute_capability"]),
                             "multiprocessors": info["multiprocessors"], "driver": _driver(), "driver_cuda": info["driver_version"], "runtime_cuda": info["runtime_version"],
                             "versions": versions}
         self.how = (f"device time by CUDA events around replayed graphs of {SAMPLE_MS:.0f} ms or up to {MOST_IN_SAMPLE} products, contenders in turns, one turn to warm up; inputs random, NaN where nothing "
