@@ -143,6 +143,7 @@ namespace Tritri
         {
             Check.NotNull("Context.Multiply", "a", a);
             Check.NotNull("Context.Multiply", "b", b);
+            MultiplyOptions.CheckBetaIsZero("Context.Multiply", options);
             Layout left = a.Layout, right = b.Layout;
             long m = IsTransposed(options?.OpA) ? left.Cols : left.Rows, n = IsTransposed(options?.OpB) ? right.Rows : right.Cols;
             Layout result = new Layout(left.Dtype, m, n).WithFill(fill);

@@ -31,6 +31,13 @@ namespace Tritri
         /// <summary>Who computes.</summary>
         public Algorithm Algorithm { get; set; }
 
+        /// <summary>For calls that make C themselves.</summary>
+        internal static void CheckBetaIsZero(string function, MultiplyOptions options)
+        {
+            if (options == null || options.Beta == Complex.Zero) return;
+            throw Check.Refuse(function, "options", "Beta must be 0 for a new matrix, which holds nothing yet, got " + options.Beta);
+        }
+
         internal static long[] Values(MultiplyOptions options)
         {
             if (options == null) return null;

@@ -24,6 +24,7 @@ namespace Tritri
             Diag aDiag = Diag.NonUnit, Diag bDiag = Diag.NonUnit) where T : struct
         {
             const string function = "TriMath.Multiply";
+            MultiplyOptions.CheckBetaIsZero(function, options);
             using (var x = new Pinned<T>(function, "a", a))
             using (var y = new Pinned<T>(function, "b", b))
             {
@@ -62,6 +63,7 @@ namespace Tritri
             const string function = "TriMath.Multiply";
             Check.HasMatrices(function, "a", a);
             Check.HasMatrices(function, "b", b);
+            MultiplyOptions.CheckBetaIsZero(function, options);
             using (var x = new Pinned<T>(function, "a", a))
             using (var y = new Pinned<T>(function, "b", b))
             {

@@ -62,6 +62,22 @@ def extent(rows: int, cols: int, order_ld: tuple[int, int]) -> int:
     return (count - 1) * max(order_ld[1], length) + length if count and length else 0
 
 
+def overlaps(shape, strides) -> bool:
+    """Whether two elements of an array lie in one place. Of a layout that only counting could clear, only so much is counted."""
+    axes = sorted((abs(step), size) for size, step in zip(shape, strides) if size > 1)
+    reach = 0
+    for step, size in axes:
+        if step <= reach:
+            break
+        reach += (size - 1) * step
+    else:
+        return False
+    places = math.prod(size for _, size in axes)
+    if axes[0][0] == 0 or places > 2 ** 20:
+        return True
+    return len({sum(place) for place in itertools.product(*(range(0, size * step, step) for step, size in axes))}) < places
+
+
 def broadcast(function: str, a, b):
     """The batch shape of a product, by NumPy's rules."""
     if a == b:

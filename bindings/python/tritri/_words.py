@@ -37,12 +37,14 @@ def code(words: dict[str, int], function: str, argument: str, word) -> int:
 
 def scalar(function: str, argument: str, value) -> tuple[float, float]:
     """Real and imaginary part of a number."""
-    if type(value) is int or type(value) is float:
-        return float(value), 0.0
+    if type(value) is float:
+        return value, 0.0
     if not isinstance(value, (str, bytes)):
         try:
             number = complex(value)
             return number.real, number.imag
         except (TypeError, ValueError):
             pass
+        except OverflowError:
+            raise ValueError(f"{function}: {argument}: must fit in a float64, got {value!r}"[:200]) from None
     raise TypeError(f"{function}: {argument}: must be a number, got {type(value).__name__}")

@@ -73,6 +73,9 @@ class Context:
         for name, value in (("stream", 0 if stream is None else stream), ("threads", threads), ("workspace_bytes", workspace_bytes)):
             if not isinstance(value, (int, np.integer)):
                 raise TypeError(f"Context: {name}: must be an int, got {type(value).__name__}")
+        for name, value in (("stream", stream or 0), ("workspace_bytes", workspace_bytes)):
+            if not 0 <= value < 2 ** 63:
+                raise ValueError(f"Context: {name}: must be at least 0 and below 2^63, got {value}")
         if not -1 < threads <= 1024:
             raise ValueError(f"Context: threads: must be 0 (all) to 1024, got {threads}")
         self._lock = threading.RLock()
@@ -208,10 +211,15 @@ class Context:
         Parameters
         ----------
         array : array_like, shape (..., m, n)
-            A unit stride in one of the last two dimensions. For results it must be writable.
+            A unit stride in one of the last two dimensions. A read-only array makes a matrix that takes no results.
         """
         family = family_of(array, "wrap: array")
         view = family.view(array, "wrap: array")
+        try:
+            family.view(array, "wrap: array", True)
+            read_only = False
+        except (TypeError, ValueError):  # immutable, or read-only
+            read_only = True
         if view.place != self._place:
             raise ValueError(f"wrap: array: must be on this context's device {self.device}, got one on {'the CPU' if view.place == HOST else f'cuda:{view.place}'}")
         layout = even_layout("wrap", view) if len(view.shape) >= 2 else None
@@ -221,7 +229,7 @@ class Context:
         desc = _layout.descriptor(view.dtype, code(FILLS, "wrap", "fill", fill), code(DIAGS, "wrap", "diag", diag), view.shape, *layout)
         with self._lock:
             handle = native.tritri_matrix_wrap(self._use(self._home), desc, view.address)
-        return Matrix(self, handle, view.shape[:-2], (array, view))
+        return Matrix(self, handle, view.shape[:-2], (array, view), read_only)
 
     def multiply(self, a: Matrix, b: Matrix, *, a_op: str = "N", b_op: str = "N", alpha=1, beta=0, out: Matrix | None = None, out_fill: str = "full",
                  compute: str = "default", algorithm: str = "auto") -> Matrix:
@@ -264,6 +272,7 @@ class Context:
             n = b.shape[-2] if options[1] in TRANSPOSING else b.shape[-1]
             out = self.matrix((*_layout.broadcast("multiply", a.shape[:-2], b.shape[:-2]), m, n), a._desc[0], out_fill)
         check_matrix("multiply", "out", out)
+        out._check_writable("multiply: out")
         with self._lock:
             native.tritri_multiply(self._use(self._home), options, a._live(), b._live(), out._live())
         return out
@@ -322,6 +331,9 @@ class Context:
         elif handle is not None:
             self._parting = None
             destroy(handle)
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError("Context: must not be copied or pickled, since it owns a device's handle: make another Context")
 
     def __enter__(self) -> Context:
         self._live()

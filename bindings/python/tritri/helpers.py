@@ -1,6 +1,8 @@
 """Products that have names of their own, and packed triangles."""
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 
 from .product import multiply
@@ -86,11 +88,19 @@ def lu_reconstruct(lu, pivots=None, *, out=None, context=None):
     array([[4. , 3. ],
            [2. , 3.5]])
     """
+    if pivots is None:
+        return multiply(lu, lu, a_fill="lower", a_diag="unit", b_fill="upper", out=out, context=context)
+    if not isinstance(lu, np.ndarray) or lu.ndim != 2:
+        raise ValueError(f"lu_reconstruct: pivots: must be None but for a single NumPy matrix, got {type(lu).__name__} of shape {tuple(getattr(lu, 'shape', ()))}")
+    pivots = np.asarray(pivots)
+    if pivots.dtype.kind not in "iu" or pivots.shape != (min(lu.shape),):
+        raise ValueError(f"lu_reconstruct: pivots: must be {min(lu.shape)} integers, got {pivots.dtype} of shape {pivots.shape}")
+    if pivots.size and not 0 <= pivots.min() <= pivots.max() < len(lu):
+        raise ValueError(f"lu_reconstruct: pivots: must be rows, 0 to {len(lu) - 1}, got {pivots.min() if pivots.min() < 0 else pivots.max()}")
     result = multiply(lu, lu, a_fill="lower", a_diag="unit", b_fill="upper", out=out, context=context)
-    if pivots is not None:
-        for i, pivot in reversed(list(enumerate(np.asarray(pivots).tolist()))):
-            if pivot != i:
-                result[[i, pivot]] = result[[pivot, i]]
+    for i, pivot in reversed(list(enumerate(pivots.tolist()))):
+        if pivot != i:
+            result[[i, pivot]] = result[[pivot, i]]
     return result
 
 
@@ -141,7 +151,12 @@ def unpack(packed, shape, fill: str = "lower") -> np.ndarray:
            [5., 6.]])
     """
     packed = np.asarray(packed)
-    m, n = (shape, shape) if isinstance(shape, (int, np.integer)) else shape
+    try:
+        m, n = (shape, shape) if isinstance(shape, (int, np.integer)) else map(operator.index, shape)
+    except (TypeError, ValueError):
+        raise ValueError(f"unpack: shape: must be (m, n), or n for a square, got {shape!r}") from None
+    if m < 0 or n < 0:
+        raise ValueError(f"unpack: shape: must have no negative size, got {shape!r}")
     rows, cols = _trapezoid_indices("unpack", m, n, fill)
     if packed.ndim < 1 or packed.shape[-1] != len(rows):
         raise ValueError(f"unpack: packed: must have {len(rows)} elements in its last dimension for a {fill} {m} x {n} matrix, got shape {packed.shape}")

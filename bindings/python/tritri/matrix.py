@@ -63,8 +63,11 @@ class Matrix:
     outside its fill is unspecified there.
     """
 
-    def __init__(self, context, handle, batch_shape, keep=None):
+    _handle = None  # also where __init__ did not come to it
+
+    def __init__(self, context, handle, batch_shape, keep=None, read_only=False):
         self._handle = handle
+        self._read_only = read_only
         self._context = context
         self._keep = keep
         self._desc = native.tritri_matrix_desc_get(handle)
@@ -118,6 +121,10 @@ class Matrix:
             step *= size
         return tuple(strides)
 
+    def _check_writable(self, where: str) -> None:
+        if self._read_only:
+            raise ValueError(f"{where}: must be writable, got a matrix over a read-only array")
+
     def _packed_view(self, function: str, array, writable: bool = False) -> tuple:
         """The array of packed triangles, a new one for None, its view and its descriptor."""
         fill = self._desc[1]
@@ -134,6 +141,7 @@ class Matrix:
     def update(self, array, packed: bool = False) -> None:
         """Refills the matrix from a host array of the same shape and dtype; allocates nothing on the device. `packed`: from packed triangles, as `tritri.pack`
         makes them. Either goes into packed and other matrices alike, and moves the elements inside the fill only."""
+        self._check_writable("update: matrix")
         if packed:
             _, view, desc = self._packed_view("update", array)
         else:
@@ -198,6 +206,12 @@ class Matrix:
             with self._context._lock:
                 native.tritri_matrix_destroy(handle)
         self._keep = None
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError("Matrix: must not be copied or pickled, since it owns memory on a device: download it")
+
+    def __array__(self, *arguments, **options):
+        raise TypeError("Matrix: must be asked for its elements by download(), got an implicit conversion to a NumPy array")
 
     def __enter__(self) -> Matrix:
         self._live()

@@ -117,6 +117,8 @@ def compute_product(family, a, b, a_fill, b_fill, a_op, b_op, a_diag, b_diag, al
     if tuple(out_view.shape) != shape:
         raise ValueError(f"multiply: out: must have shape {shape}, got {tuple(out_view.shape)}")
 
+    if out is not None and out_view.strides is not None and _layout.overlaps(shape, out_view.strides):
+        raise ValueError(f"multiply: out: elements must lie apart, got shape {shape} with strides {tuple(out_view.strides)}")
     if 0 in shape:
         return result if out is not None else family.finish(result, a, (a_view, b_view, out_view), context)
     out_lines = _layout.matrix_lines(out_view.shape, out_view.strides)

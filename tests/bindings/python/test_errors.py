@@ -20,6 +20,9 @@ MULTIPLY = [
     (dict(alpha="2"), TypeError, "multiply: alpha: must be a number, got str"),
     (dict(alpha=None), TypeError, "multiply: alpha: must be a number, got NoneType"),
     (dict(beta=[1]), TypeError, "multiply: beta: must be a number, got list"),
+    (dict(alpha=10 ** 400), ValueError, "multiply: alpha: must fit in a float64, got 1000000"),
+    (dict(out=np.lib.stride_tricks.as_strided(np.zeros(4), (2, 2), (8, 8))), ValueError, "multiply: out: elements must lie apart, got shape (2, 2) with strides (1, 1)"),
+    (dict(out=np.lib.stride_tricks.as_strided(np.zeros(4), (2, 2), (0, 8))), ValueError, "multiply: out: elements must lie apart"),
     (dict(alpha=1j), ValueError, "alpha_im must be 0 for float64, got 1"),
     (dict(beta=1), ValueError, "multiply: beta: needs out"),
     (dict(compute="tf32"), ValueError, "compute must be TRITRI_COMPUTE_DEFAULT (0) for float64"),
@@ -78,7 +81,10 @@ CONTEXT = [
     (dict(device="cpu", threads=-1), ValueError, "Context: threads: must be 0 (all) to 1024, got -1"),
     (dict(device="cpu", threads=2 ** 31 + 1), ValueError, "got 2147483649"),
     (dict(device="cpu", threads=1.5), TypeError, "Context: threads: must be an int, got float"),
-    (dict(device="cpu", workspace_bytes=-1), ValueError, "workspace_bytes: must be at least 0, got -1"),
+    (dict(device="cpu", workspace_bytes=-1), ValueError, "Context: workspace_bytes: must be at least 0 and below 2^63, got -1"),
+    (dict(device="cpu", workspace_bytes=2 ** 70), ValueError, "Context: workspace_bytes: must be at least 0 and below 2^63, got 1180591620717411303424"),
+    (dict(device="cpu", stream=2 ** 70), ValueError, "Context: stream: must be at least 0 and below 2^63"),
+    (dict(device="cpu", stream=-1), ValueError, "Context: stream: must be at least 0 and below 2^63, got -1"),
     (dict(device="cpu", stream="s"), TypeError, "Context: stream: must be an int, got str"),
     (dict(device="cpu", stream=64), ValueError, "stream must be NULL on the CPU device"),
 ]
@@ -158,3 +164,67 @@ def test_the_environment_steers_auto(monkeypatch, device):
     monkeypatch.setenv("TRITRI_DEVICE", "quantum")
     with pytest.raises(ValueError, match='TRITRI_DEVICE must be cpu, cuda or cuda:N, got "quantum"'):
         tritri.Context()
+
+
+@pytest.mark.parametrize("strides", [(24, 24, 8), (0, 24, 8), (8, 24, 8), (72, 8, 16)])
+def test_a_batch_that_overlaps_itself_is_refused(strides):
+    memory = np.full(60, 7.0)
+    with pytest.raises(ValueError, match="multiply: out: elements must lie apart|batch_stride must keep"):
+        tritri.multiply(np.ones((2, 3, 3)), np.eye(3), out=np.lib.stride_tricks.as_strided(memory, (2, 3, 3), strides))
+    assert (memory == 7).all()
+
+
+def test_elements_that_lie_apart_between_each_other():
+    """Interleaved so that no axis is longer than all smaller ones together."""
+    memory = np.zeros(12)
+    out = np.lib.stride_tricks.as_strided(memory, (2, 3), (24, 16))  # places 0 2 4, 3 5 7
+    tritri.multiply(np.array([[1.0, 0], [2, 3]]), np.arange(6.0).reshape(2, 3), b_fill="full", out=out)
+    assert np.array_equal(memory, [0, 0, 1, 9, 2, 14, 0, 19, 0, 0, 0, 0])
+
+
+@pytest.mark.parametrize("make", [lambda c: c, lambda c: c.upload(EYE)], ids=["context", "matrix"])
+def test_handles_are_not_copied(cpu, make):
+    """A copy would own the same handle and free it again."""
+    import copy
+    thing = make(cpu)
+    for attempt in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="must not be copied or pickled"):
+            attempt(thing)
+
+
+def test_a_matrix_is_no_array_by_itself(cpu):
+    with pytest.raises(TypeError, match=r"Matrix: must be asked for its elements by download\(\)"):
+        np.asarray(cpu.upload(EYE))
+
+
+def test_results_do_not_go_into_a_read_only_array(cpu):
+    fixed = np.zeros((2, 2))
+    fixed.flags.writeable = False
+    matrix = cpu.wrap(fixed)
+    x = cpu.upload(EYE)
+    with pytest.raises(ValueError, match="multiply: out: must be writable, got a matrix over a read-only array"):
+        cpu.multiply(x, x, out=matrix)
+    with pytest.raises(ValueError, match="update: matrix: must be writable, got a matrix over a read-only array"):
+        matrix.update(EYE)
+    assert not fixed.any() and np.array_equal(cpu.multiply(matrix, x).download(), fixed)
+
+
+@pytest.mark.parametrize("lu, pivots, sentence", [
+    (np.eye(3), [0, 1, 3], "lu_reconstruct: pivots: must be rows, 0 to 2, got 3"),
+    (np.eye(3), [0, -1, 2], "lu_reconstruct: pivots: must be rows, 0 to 2, got -1"),
+    (np.eye(3), [0, 1], "lu_reconstruct: pivots: must be 3 integers, got int64 of shape (2,)"),
+    (np.eye(3), [0.0, 1.0, 2.0], "lu_reconstruct: pivots: must be 3 integers, got float64 of shape (3,)"),
+    (np.zeros((2, 3, 3)), [0, 1, 2], "lu_reconstruct: pivots: must be None but for a single NumPy matrix, got ndarray of shape (2, 3, 3)"),
+])
+def test_pivots(lu, pivots, sentence):
+    with pytest.raises(ValueError) as wrong:
+        tritri.lu_reconstruct(lu, pivots)
+    assert str(wrong.value) == sentence
+
+
+@pytest.mark.parametrize("shape, sentence", [((2, 2, 2), "unpack: shape: must be (m, n), or n for a square, got (2, 2, 2)"), (2.0, "unpack: shape: must be (m, n), or n"),
+                                             (-2, "unpack: shape: must have no negative size, got -2"), ("23", "unpack: shape: must be (m, n), or n")])
+def test_shapes_to_unpack_to(shape, sentence):
+    with pytest.raises(ValueError) as wrong:
+        tritri.unpack(np.zeros(3), shape)
+    assert sentence in str(wrong.value)

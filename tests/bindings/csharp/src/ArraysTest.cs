@@ -191,6 +191,19 @@ namespace Tritri.Tests
         }
 
         [Test]
+        public void ANewMatrixHasNothingForBeta()
+        {
+            var options = new MultiplyOptions { Beta = 1 };
+            using (Matrix a = context.Upload(A, Upper))
+            {
+                Values.Refused("Context.Multiply: options: Beta must be 0 for a new matrix, which holds nothing yet, got ", () => context.Multiply(a, a, options));
+            }
+            var square = new double[2, 2];
+            Values.Refused("TriMath.Multiply: options: Beta must be 0", () => TriMath.Multiply(square, Fill.Lower, square, Fill.Lower, options));
+            Values.Refused("TriMath.Multiply: options: Beta must be 0", () => TriMath.Multiply(new double[1, 2, 2], Fill.Lower, new double[1, 2, 2], Fill.Lower, options));
+        }
+
+        [Test]
         public void InnerSizeZeroGivesBetaC()
         {
             double[] c = { 1, 2, 3, 4 };

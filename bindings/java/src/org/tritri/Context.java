@@ -158,7 +158,7 @@ public final class Context implements AutoCloseable {
   /** A new matrix of the given fill with {@code alpha op(A) op(B)}, cut to that fill. */
   public Matrix multiply(MultiplyOptions options, Matrix a, Matrix b, Fill fill) {
     final String function = "Context.multiply";
-    Check.notNull(function, "options", options);
+    Check.notNull(function, "options", options).checkBetaIsZero(function);
     final Layout left = Check.notNull(function, "a", a).layout(), right = Check.notNull(function, "b", b).layout();
     final long m = options.opA().transposes() ? left.cols() : left.rows(), n = options.opB().transposes() ? right.rows() : right.cols();
     final Layout result = Layout.of(left.dtype(), m, n).fill(fill);

@@ -30,6 +30,12 @@ public final class MultiplyOptions {
     return made.opB;
   }
 
+  /** For calls that make C themselves. */
+  void checkBetaIsZero(String function) {
+    if (made.betaRe == 0 && made.betaIm == 0) return;
+    throw Check.refuse(function, "options", "beta must be 0 for a new matrix, which holds nothing yet, got " + made.betaRe + (made.betaIm == 0 ? "" : " + " + made.betaIm + "i"));
+  }
+
   long[] values() {
     return new long[] {made.opA.value, made.opB.value, Double.doubleToRawLongBits(made.alphaRe), Double.doubleToRawLongBits(made.alphaIm),
       Double.doubleToRawLongBits(made.betaRe), Double.doubleToRawLongBits(made.betaIm), made.compute.value, made.algorithm.value};

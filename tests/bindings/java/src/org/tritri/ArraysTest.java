@@ -170,6 +170,15 @@ class ArraysTest {
   }
 
   @Test
+  void aNewMatrixHasNothingForBeta() {
+    try (Matrix a = context.upload(A, UPPER)) {
+      refused("Context.multiply: options: beta must be 0 for a new matrix, which holds nothing yet, got 1.0",
+          () -> context.multiply(MultiplyOptions.builder().beta(1).build(), a, a, Fill.FULL));
+      refused("got 0.0 + 2.0i", () -> context.multiply(MultiplyOptions.builder().beta(0, 2).build(), a, a, Fill.FULL));
+    }
+  }
+
+  @Test
   void innerSizeZeroGivesBetaC() {
     final double[] c = {1, 2, 3, 4};
     context.multiply(MultiplyOptions.builder().beta(2).build(), Layout.float64(2, 0), new double[0], Layout.float64(0, 2), new double[0], C, c);
