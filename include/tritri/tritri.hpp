@@ -150,18 +150,47 @@ class Matrix {
   std::unique_ptr<tritri_matrix, void (*)(tritri_matrix *)> handle_;
 };
 
-// Owns a tritri_context. Matrices may outlive it.
+// Owns memory of tritri_host_allocate for elements T, from which and to which transfers run fastest; their values are unspecified. Goes where a span goes. It keeps
+// its context's handle, whose device frees it.
+template <class T>
+class HostMemory {
+ public:
+  static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>, "host memory holds plain elements");
+  HostMemory(std::shared_ptr<tritri_context> context, std::size_t size) : size_(size), memory_(nullptr, Free{std::move(context)}) {
+    if (size > SIZE_MAX / sizeof(T)) throw Error(TRITRI_OUT_OF_MEMORY, "tritri::HostMemory: size: must fit in memory, got " + std::to_string(size));
+    void *allocated = nullptr;
+    check(tritri_host_allocate(memory_.get_deleter().context.get(), size * sizeof(T), &allocated));
+    memory_.reset(static_cast<T *>(allocated));
+  }
+  T *data() const noexcept { return memory_.get(); }
+  std::size_t size() const noexcept { return size_; }
+  T *begin() const noexcept { return data(); }
+  T *end() const noexcept { return data() + size_; }
+  T &operator[](std::size_t i) const noexcept { return data()[i]; }
+
+ private:
+  struct Free {
+    std::shared_ptr<tritri_context> context;
+    void operator()(T *memory) const noexcept { tritri_host_free(context.get(), memory); }
+  };
+  std::size_t size_;
+  std::unique_ptr<T, Free> memory_;
+};
+
+// Owns a tritri_context. Matrices and host memory may outlive it.
 class Context {
  public:
+  Context(Context &&) noexcept = default;
+  Context &operator=(Context &&) noexcept = default;
   explicit Context(tritri_device device = TRITRI_DEVICE_AUTO) : Context([device] {
     tritri_context_options options = TRITRI_CONTEXT_OPTIONS_INIT;
     options.device = device;
     return options;
   }()) {}
-  explicit Context(const tritri_context_options &options) : handle_(nullptr, tritri_context_destroy) {
+  explicit Context(const tritri_context_options &options) {
     tritri_context *created = nullptr;
     check(tritri_context_create(&options, &created));
-    handle_.reset(created);
+    handle_.reset(created, tritri_context_destroy);
   }
   tritri_context *get() const noexcept { return handle_.get(); }
 
@@ -173,6 +202,10 @@ class Context {
     return info;
   }
 
+  template <class T>
+  HostMemory<T> host_memory(std::size_t size) {
+    return HostMemory<T>(handle_, size);
+  }
   template <class T>
   Matrix<T> matrix(const Layout<T> &layout) {
     return make<T>([&](tritri_matrix **out) { return tritri_matrix_create(get(), &layout.desc(), out); });
@@ -239,7 +272,7 @@ class Context {
     if (layout.extent() > 0 && static_cast<std::uint64_t>(layout.extent()) > size)
       throw Error(TRITRI_INVALID_ARGUMENT, std::string(what) + ": must hold " + std::to_string(layout.extent()) + " elements, got " + std::to_string(size));
   }
-  std::unique_ptr<tritri_context, void (*)(tritri_context *)> handle_;
+  std::shared_ptr<tritri_context> handle_;  // shared with host memory only
 };
 
 }  // namespace tritri

@@ -132,3 +132,25 @@ TEST_CASE("a context tells its device and takes no stream on the CPU") {
   context.set_stream(nullptr);
   context.synchronize();
 }
+
+TEST_CASE("memory of the library's own goes where a span goes and may outlive its context") {
+  auto early = std::make_unique<tritri::Context>(TRITRI_DEVICE_CPU);
+  auto host = early->host_memory<double>(4);
+  early.reset();
+  REQUIRE(host.size() == 4);
+  std::copy(upper_values.begin(), upper_values.end(), host.begin());
+  tritri::Context context(TRITRI_DEVICE_CPU);
+  const auto layout = tritri::upper<double>(2, 2);
+  auto u = context.upload(layout, host);
+  auto moved = std::move(host);
+  moved[0] = 0;
+  context.download(u, moved);
+  CHECK(moved[0] == upper_values[0]);
+  context.multiply_host(layout, moved, layout, moved, layout, moved);
+  CHECK(moved[0] == upper_values[0] * upper_values[0]);
+  CHECK(context.host_memory<float>(0).size() == 0);
+  CHECK(failure_of([&] { context.host_memory<double>(SIZE_MAX / 4); }).status() == TRITRI_OUT_OF_MEMORY);
+  CHECK(failure_of([&] { context.host_memory<char>(SIZE_MAX / 2); }).status() == TRITRI_OUT_OF_MEMORY);
+}
+
+static_assert(!std::is_copy_constructible_v<tritri::Context> && std::is_nothrow_move_constructible_v<tritri::Context>, "one owner");
