@@ -1,9 +1,9 @@
 #include "cuda/heuristics.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/error.h"
-#include "cuda/cublas/route.h"
 #include "cuda/kernels/table.h"
 
 namespace tritri::cuda {
@@ -33,18 +33,17 @@ bool better(const Plan &x, const Plan &y, size_t limit) {
   return x_fits ? x.seconds < y.seconds : x.workspace < y.workspace;
 }
 
-Plan plan_cublas(const InPlace &moved, const GpuTraits &traits, size_t limit) {
-  const CublasPlan blas = plan_cublas(moved.problem, traits, limit > moved.bytes ? limit - moved.bytes : 0);
-  Plan plan;
-  plan.algorithm = TRITRI_ALGORITHM_CUBLAS;
-  plan.kernel = static_cast<int>(blas.form);
-  plan.kernel_name = name(blas.form);
-  plan.tile_m = blas.strip;
-  plan.tile_n = moved.problem.n;
-  plan.tile_k = blas.panel;
-  plan.workspace = moved.bytes + blas.bytes;
-  plan.seconds = blas.seconds;
-  return plan;
+// Of an address a choice may depend on no more than this.
+constexpr uintptr_t strictest_alignment = 256;
+
+bool same(const View &x, const View &y) {
+  return x.fill == y.fill && x.unit == y.unit && x.conj == y.conj && x.row_lines == y.row_lines && x.packed == y.packed && x.rows == y.rows && x.cols == y.cols &&
+         x.ld == y.ld && x.batch_stride == y.batch_stride && (reinterpret_cast<uintptr_t>(x.data) ^ reinterpret_cast<uintptr_t>(y.data)) % strictest_alignment == 0;
+}
+
+bool same(const Problem &x, const Problem &y) {
+  return x.dtype == y.dtype && x.m == y.m && x.n == y.n && x.k == y.k && x.batch == y.batch && same(x.a, y.a) && same(x.b, y.b) && same(x.c, y.c) &&
+         x.alpha == y.alpha && x.beta == y.beta && x.compute == y.compute && x.c_is_a == y.c_is_a && x.c_is_b == y.c_is_b;
 }
 
 }  // namespace
@@ -72,37 +71,74 @@ InPlace in_place(const Problem &problem, void *workspace) {
   return moved;
 }
 
-Plan make_plan(const Problem &problem, int32_t algorithm, const GpuTraits &traits, size_t limit) {
+std::vector<Choice> every_choice(const Problem &problem, const GpuTraits &traits, size_t limit) {
+  std::vector<Choice> choices;
+  for (size_t index = 0; index < kernels().size(); ++index) {
+    const Kernel &kernel = *kernels()[index];
+    if (!kernel.can(problem, traits)) continue;
+    Choice choice;
+    choice.plan = kernel.plan(problem, traits);
+    choice.plan.algorithm = TRITRI_ALGORITHM_KERNEL;
+    choice.plan.kernel = static_cast<int>(index);
+    choice.plan.kernel_name = kernel.name;
+    choices.push_back(std::move(choice));
+  }
+  if (traits.cublas_version == 0) return choices;
+  for (const CublasPlan &blas : cublas_candidates(problem, traits, limit)) {
+    Choice choice;
+    choice.cublas = blas;
+    choice.plan.algorithm = TRITRI_ALGORITHM_CUBLAS;
+    choice.plan.kernel = static_cast<int>(blas.form);
+    choice.plan.kernel_name = name(blas.form);
+    choice.plan.tile_m = blas.strip;
+    choice.plan.tile_n = problem.n;
+    choice.plan.tile_k = blas.panel;
+    choice.plan.workspace = blas.bytes;
+    choice.plan.seconds = blas.seconds;
+    choices.push_back(std::move(choice));
+  }
+  return choices;
+}
+
+Choice choose(const Problem &problem, int32_t algorithm, const GpuTraits &traits, size_t limit) {
   if (algorithm == TRITRI_ALGORITHM_CUBLAS && traits.cublas_version == 0)
-    fail(TRITRI_NOT_SUPPORTED, "tritri_multiply: options: algorithm TRITRI_ALGORITHM_CUBLAS (2) needs cuBLAS 12 or 13, got none on this machine"
-         " (tritri_device_info_get says what was tried)");
-  Plan best;
+    fail_below(TRITRI_NOT_SUPPORTED, "options: algorithm TRITRI_ALGORITHM_CUBLAS (2) needs cuBLAS 12 or 13, got none on this machine"
+               " (tritri_device_info_get says what was tried)");
   if (only_scales(problem) || problem.m == 0 || problem.n == 0) {
-    best.algorithm = algorithm == TRITRI_ALGORITHM_CUBLAS ? TRITRI_ALGORITHM_CUBLAS : TRITRI_ALGORITHM_KERNEL;
-    best.kernel_name = "scale";
-    best.reason = "there is nothing to multiply";
-    return best;
+    Choice nothing;
+    nothing.plan.algorithm = algorithm == TRITRI_ALGORITHM_CUBLAS ? TRITRI_ALGORITHM_CUBLAS : TRITRI_ALGORITHM_KERNEL;
+    nothing.plan.kernel_name = "scale";
+    nothing.plan.reason = "there is nothing to multiply";
+    return nothing;
   }
   const InPlace moved = in_place(problem, nullptr);
-  int candidates = 0;
-  const auto consider = [&](const Plan &plan) {
-    if (candidates++ == 0 || better(plan, best, limit)) best = plan;
-  };
-  if (algorithm != TRITRI_ALGORITHM_CUBLAS) {
-    for (size_t index = 0; index < kernels().size(); ++index) {
-      const Kernel &kernel = *kernels()[index];
-      if (!kernel.can(moved.problem, traits)) continue;
-      Plan plan = kernel.plan(moved.problem, traits);
-      plan.algorithm = TRITRI_ALGORITHM_KERNEL;
-      plan.kernel = static_cast<int>(index);
-      plan.kernel_name = kernel.name;
-      plan.workspace += moved.bytes;
-      consider(plan);
-    }
-  }
-  if (algorithm != TRITRI_ALGORITHM_KERNEL && traits.cublas_version != 0) consider(plan_cublas(moved, traits, limit));
-  best.reason = algorithm == TRITRI_ALGORITHM_AUTO ? text("least modelled time of ", candidates, " candidates") : "asked for";
+  const size_t room = limit > moved.bytes ? limit - moved.bytes : 0;
+  std::vector<Choice> choices = every_choice(moved.problem, traits, room);
+  if (algorithm != TRITRI_ALGORITHM_AUTO)
+    choices.erase(std::remove_if(choices.begin(), choices.end(), [&](const Choice &choice) { return choice.plan.algorithm != algorithm; }), choices.end());
+  Choice best = *std::min_element(choices.begin(), choices.end(), [&](const Choice &x, const Choice &y) { return better(x.plan, y.plan, room); });
+  best.copies = moved.bytes;
+  best.plan.reason = algorithm == TRITRI_ALGORITHM_AUTO ? text("least modelled time of ", choices.size(), " candidates") : "asked for";
   return best;
+}
+
+Plan make_plan(const Problem &problem, int32_t algorithm, const GpuTraits &traits, size_t limit) {
+  Choice choice = choose(problem, algorithm, traits, limit);
+  choice.plan.workspace = choice.workspace();
+  return choice.plan;
+}
+
+const Choice &Choices::recall(const Problem &problem, int32_t algorithm, const GpuTraits &traits, size_t limit) {
+  const bool one_input = problem.a.data == problem.b.data;
+  for (const Entry &entry : entries_)
+    if (entry.algorithm == algorithm && entry.one_input == one_input && same(entry.problem, problem)) return entry.choice;
+  Entry &entry = entries_[next_++ % std::size(entries_)];
+  entry.algorithm = -1;  // nothing, should choosing fail
+  entry.choice = choose(problem, algorithm, traits, limit);
+  entry.problem = problem;
+  entry.one_input = one_input;
+  entry.algorithm = algorithm;
+  return entry.choice;
 }
 
 }  // namespace tritri::cuda

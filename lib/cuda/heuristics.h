@@ -2,21 +2,10 @@
 #pragma once
 #include "core/canonical.h"
 #include "core/plan.h"
+#include "cuda/cublas/route.h"
+#include "cuda/traits.h"
 
 namespace tritri::cuda {
-
-// What a choice may depend on. Read off the card once, when a context is made.
-struct GpuTraits {
-  int compute_major = 9, compute_minor = 0;
-  int multiprocessors = 132;
-  size_t shared_bytes = 232448;      // the most that one block may opt in to
-  size_t l2_bytes = 60u << 20;
-  double fma32_per_second = 31e12;   // multiply-adds of IEEE float32 outside the tensor cores, whole card
-  double bytes_per_second = 4.0e12;  // device memory, read or written
-  int cublas_version = 0;            // as CUDA counts; 0: not found
-
-  bool at_least(int major, int minor) const { return compute_major > major || (compute_major == major && compute_minor >= minor); }
-};
 
 // C is cleared or scaled and no kernel is needed: alpha 0, or an inner dimension of 0.
 inline bool only_scales(const Problem &problem) { return !problem.reads_inputs(); }
@@ -30,8 +19,38 @@ struct InPlace {
 };
 InPlace in_place(const Problem &problem, void *workspace);
 
-// The fastest way by modelled time whose workspace fits into `workspace_limit`; where none fits, the one that needs least. Plan::workspace
-// includes the copies of in_place(). Throws TRITRI_NOT_SUPPORTED where `algorithm` cannot serve the problem.
+// How a product runs: one of the kernels, or a form of cuBLAS.
+struct Choice {
+  Plan plan;          // workspace: what the kernel or cuBLAS asks for; the copies of in_place() stand before it
+  CublasPlan cublas;  // where plan.algorithm is CUBLAS
+  size_t copies = 0;  // bytes of workspace
+  size_t workspace() const { return copies + plan.workspace; }
+};
+
+// Everything that can serve a product that is not in place and has something to multiply, simt first.
+std::vector<Choice> every_choice(const Problem &problem, const GpuTraits &traits, size_t workspace_limit);
+
+// The fastest way by modelled time whose workspace fits into `workspace_limit`; where none fits, the one that needs least. Throws
+// TRITRI_NOT_SUPPORTED where `algorithm` cannot serve the problem.
+Choice choose(const Problem &problem, int32_t algorithm, const GpuTraits &traits, size_t workspace_limit);
+
+// The same as a plan to print: its workspace includes the copies.
 Plan make_plan(const Problem &problem, int32_t algorithm, const GpuTraits &traits, size_t workspace_limit);
+
+// One context's last few choices: programs multiply the same shapes again and again, and looking at every candidate takes the host longer than a launch.
+class Choices {
+ public:
+  const Choice &recall(const Problem &problem, int32_t algorithm, const GpuTraits &traits, size_t workspace_limit);  // valid until the next call
+
+ private:
+  struct Entry {
+    Problem problem;  // pointers stand for their alignment
+    int32_t algorithm = -1;
+    bool one_input = false;
+    Choice choice;
+  };
+  Entry entries_[8];
+  unsigned next_ = 0;
+};
 
 }  // namespace tritri::cuda

@@ -11,7 +11,7 @@ struct Kernel {
 
   // Pure functions on the host, called without a GPU in tests. The problem they see, and launch() too, has m, n, k > 0 and alpha != 0, and
   // its C lies apart from A and B: in-place inputs have been copied. Pointers are aligned to the element alone; ld, strides and batch are
-  // anything valid, so can() looks at whatever the kernel relies on (pointers too: the plan is made for the very call).
+  // anything valid, so can() looks at whatever the kernel relies on (of pointers their alignment up to 256 bytes, and whether A is B: choices are remembered by those).
   bool (*can)(const Problem &problem, const GpuTraits &traits);
 
   // tile_m, tile_n, tile_k, pieces, workspace (bytes of its own) and seconds (modelled, what the choice goes by; never 0).

@@ -16,6 +16,7 @@
 #include "cuda/kernels/table.h"
 #include "cuda/runtime/device_guard.h"
 #include "cuda/runtime/resource.h"
+#include "cuda/runtime/traits.h"
 #include "cuda/runtime/transfer.h"
 
 namespace tritri::cuda {
@@ -23,27 +24,6 @@ namespace {
 
 constexpr size_t default_workspace = size_t{256} << 20;
 constexpr int64_t line_bytes = 16;  // what the copy engines and vector loads want lines to be aligned to
-
-int attribute(cudaDeviceAttr what, int device) {
-  int value = 0;
-  TRITRI_CUDA_CHECK(cudaDeviceGetAttribute(&value, what, device));
-  return value;
-}
-
-GpuTraits read_traits(int device) {
-  GpuTraits traits;
-  traits.compute_major = attribute(cudaDevAttrComputeCapabilityMajor, device);
-  traits.compute_minor = attribute(cudaDevAttrComputeCapabilityMinor, device);
-  traits.multiprocessors = attribute(cudaDevAttrMultiProcessorCount, device);
-  traits.shared_bytes = static_cast<size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  traits.l2_bytes = static_cast<size_t>(attribute(cudaDevAttrL2CacheSize, device));
-  const bool half_width = traits.compute_major < 8 || (traits.compute_major == 8 && traits.compute_minor == 0);  // 64 FMA lanes per multiprocessor
-  traits.fma32_per_second = 1e3 * attribute(cudaDevAttrClockRate, device) * traits.multiprocessors * (half_width ? 64 : 128);
-  // Two transfers per clock on every wire; 0.85 is what copies reach of it.
-  traits.bytes_per_second = 0.85 * 2e3 * attribute(cudaDevAttrMemoryClockRate, device) * attribute(cudaDevAttrGlobalMemoryBusWidth, device) / 8;
-  traits.cublas_version = cublas_library().version;
-  return traits;
-}
 
 // In front of every block of tritri_host_allocate: host_release knows its own by it, from whichever context they came.
 struct HostMark {
@@ -123,7 +103,9 @@ class CudaDevice final : public Device {
   int64_t line_alignment(Dtype dtype) const override { return std::max<int64_t>(1, line_bytes / element_bytes(dtype)); }
 
   Plan plan(const Problem &problem, int32_t algorithm) override {
-    Plan plan = make_plan(problem, algorithm, traits_, workspace_bytes_);
+    const Choice &choice = choices_.recall(problem, algorithm, traits_, workspace_bytes_);
+    Plan plan = choice.plan;
+    plan.workspace = choice.workspace();
     plan.flops = useful_flops(problem);
     return plan;
   }
@@ -146,6 +128,7 @@ class CudaDevice final : public Device {
   }
 
   void enqueue(const Problem &problem, int32_t algorithm);
+  void run(const Problem &problem, const Choice &choice, void *workspace);
   void load();
   void warm_up();
 
@@ -175,6 +158,7 @@ class CudaDevice final : public Device {
   DeviceMemory workspace_;
   std::unique_ptr<Transfer> transfer_;
   std::unique_ptr<Cublas> blas_;
+  Choices choices_;
   bool pending_ = false;  // something was enqueued since the last synchronisation
 };
 
@@ -230,30 +214,41 @@ void CudaDevice::load() {
   for (const Kernel *kernel : kernels()) kernel->load(traits_);
 }
 
-// One small product of each type and route, so that whatever loads on first use has been used.
+// Whatever is slow once is done here: the first launch of each kernel, of each of its shapes, and of what cuBLAS chooses for products of the
+// sizes that it is chosen for.
 void CudaDevice::warm_up() {
-  constexpr int64_t n = 256;
-  for (const Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::c64, Dtype::c128, Dtype::f16, Dtype::bf16}) {
-    const size_t matrix = static_cast<size_t>(n * n * element_bytes(dtype));
-    for (const Fill fill : {Fill::lower, Fill::full}) {
+  struct Shape { int64_t edge, k, batch; };
+  const Shape shapes[] = {{32, 32, 64}, {128, 128, 1}, {256, 256, 1}, {512, 512, 1}, {1024, 1024, 1}, {2048, 64, 1}};  // the last one: many tiles
+  const std::pair<Dtype, int32_t> types[] = {{Dtype::f32, TRITRI_COMPUTE_DEFAULT}, {Dtype::f32, TRITRI_COMPUTE_PEDANTIC}, {Dtype::f32, TRITRI_COMPUTE_TF32},
+                                             {Dtype::f64, TRITRI_COMPUTE_DEFAULT}, {Dtype::c64, TRITRI_COMPUTE_DEFAULT}, {Dtype::c128, TRITRI_COMPUTE_DEFAULT},
+                                             {Dtype::f16, TRITRI_COMPUTE_DEFAULT}, {Dtype::bf16, TRITRI_COMPUTE_DEFAULT}};
+  for (const auto &[dtype, compute] : types) {
+    for (const Shape &shape : shapes) {
       Problem p;
       p.dtype = dtype;
-      p.m = p.n = p.k = n;
-      p.a.rows = p.a.cols = p.a.ld = n;
-      p.a.fill = fill;
-      p.b = p.c = p.a;
-      p.c.fill = Fill::full;
-      for (const int32_t algorithm : {TRITRI_ALGORITHM_KERNEL, TRITRI_ALGORITHM_AUTO, TRITRI_ALGORITHM_CUBLAS}) {
-        if (algorithm == TRITRI_ALGORITHM_CUBLAS && !blas_) continue;
-        const size_t needed = make_plan(p, algorithm, traits_, workspace_bytes_).workspace;
-        if (workspace_bytes_ < 3 * matrix || workspace_bytes_ - 3 * matrix < needed) continue;
-        // The operands stand at the end of the workspace, out of the product's way.
-        char *const end = static_cast<char *>(workspace_.get()) + workspace_bytes_ / 256 * 256;
-        p.a.data = end - 3 * matrix;
-        p.b.data = end - 2 * matrix;
-        p.c.data = end - matrix;
-        TRITRI_CUDA_CHECK(cudaMemsetAsync(end - 3 * matrix, 0, 2 * matrix, stream_));
-        enqueue(p, algorithm);
+      p.compute = compute;
+      p.m = p.n = shape.edge;
+      p.k = shape.k;
+      p.batch = shape.batch;
+      // The operands stand at the end of the workspace, out of the product's way.
+      size_t room = workspace_bytes_ / 256 * 256;
+      const auto place = [&](View &x, int64_t rows, int64_t cols, Fill fill) {
+        x.rows = rows;
+        x.cols = x.ld = cols;
+        x.batch_stride = shape.batch > 1 ? rows * cols : 0;
+        x.fill = fill;
+        const size_t bytes = static_cast<size_t>(rows * cols * shape.batch * element_bytes(dtype));
+        if (bytes > room) return false;
+        room -= bytes;
+        x.data = static_cast<char *>(workspace_.get()) + room;
+        TRITRI_CUDA_CHECK(cudaMemsetAsync(const_cast<void *>(x.data), 0, bytes, stream_));
+        return true;
+      };
+      for (const Fill b : {Fill::lower, Fill::full}) {
+        room = workspace_bytes_ / 256 * 256;
+        if (!place(p.a, p.m, p.k, Fill::lower) || !place(p.b, p.k, p.n, b) || !place(p.c, p.m, p.n, Fill::full)) continue;
+        for (const Choice &choice : every_choice(p, traits_, room))
+          if (choice.workspace() <= room) run(p, choice, workspace_.get());
       }
     }
   }
@@ -268,10 +263,9 @@ void CudaDevice::enqueue(const Problem &problem, int32_t algorithm) {
     kernels()[0]->launch(scale, kernels()[0]->plan(scale, traits_), nullptr, traits_, stream_);
     return;
   }
-  Plan plan = make_plan(problem, algorithm, traits_, workspace_bytes_);
-  if (plan.workspace > workspace_bytes_)
-    fail(TRITRI_OUT_OF_MEMORY, "tritri_multiply: context: its workspace must hold ", plan.workspace, " bytes for this product (tritri_workspace_size tells), got ",
-         workspace_bytes_);
+  const Choice &choice = choices_.recall(problem, algorithm, traits_, workspace_bytes_);
+  if (choice.workspace() > workspace_bytes_)
+    fail_below(TRITRI_OUT_OF_MEMORY, "context: its workspace must hold ", choice.workspace(), " bytes for this product (tritri_workspace_size tells), got ", workspace_bytes_);
   const InPlace moved = in_place(problem, workspace_.get());
   const auto move = [&](const View &from, const View &to) {
     const CopySide source{static_cast<char *>(const_cast<void *>(from.data)), from.lines(), from.batch_stride};
@@ -281,17 +275,16 @@ void CudaDevice::enqueue(const Problem &problem, int32_t algorithm) {
   };
   if (moved.copy_a) move(problem.a, moved.problem.a);
   if (moved.copy_b) move(problem.b, moved.problem.b);
-  char *const rest = static_cast<char *>(workspace_.get()) + moved.bytes;
-  if (plan.algorithm == TRITRI_ALGORITHM_CUBLAS) {
-    run_cublas(*blas_, moved.problem, plan_cublas(moved.problem, traits_, workspace_bytes_ - moved.bytes), rest, stream_);
-  } else {
-    plan.workspace -= moved.bytes;
-    kernels()[static_cast<size_t>(plan.kernel)]->launch(moved.problem, plan, rest, traits_, stream_);
-  }
+  run(moved.problem, choice, static_cast<char *>(workspace_.get()) + moved.bytes);
+}
+
+void CudaDevice::run(const Problem &problem, const Choice &choice, void *workspace) {
+  if (choice.plan.algorithm == TRITRI_ALGORITHM_CUBLAS) run_cublas(*blas_, problem, choice.cublas, workspace, stream_);
+  else kernels()[static_cast<size_t>(choice.plan.kernel)]->launch(problem, choice.plan, workspace, traits_, stream_);
 }
 
 void CudaDevice::multiply(const Problem &problem, int32_t algorithm) {
-  if (algorithm == TRITRI_ALGORITHM_CUBLAS && !blas_) make_plan(problem, algorithm, traits_, workspace_bytes_);  // says why not
+  if (algorithm == TRITRI_ALGORITHM_CUBLAS && !blas_) choose(problem, algorithm, traits_, workspace_bytes_);  // says why not
   const DeviceGuard guard(index_);
   forget_earlier_errors();
   pending_ = true;

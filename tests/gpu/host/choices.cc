@@ -60,30 +60,105 @@ void cublas_forms() {
   Problem p = square(4096, Fill::full, Fill::full, Fill::full);
   expect(form(p) == CublasForm::gemm, "full times full is one GEMM");
   p.c.fill = Fill::lower;
-  expect(form(p) == CublasForm::blocked, "a cut result must not be written beyond its cut");
+  expect(form(p) != CublasForm::gemm, "a cut result must not be written beyond its cut");
   p = square(4096, Fill::lower, Fill::lower, Fill::full);
   expect(form(p) == CublasForm::blocked, "two triangles skip more than TRMM can");
   p = square(4096, Fill::full, Fill::full, Fill::full);
   p.compute = TRITRI_COMPUTE_TF32;
-  expect(form(p) == CublasForm::blocked, "TF32 rounds its inputs to nearest, which cuBLAS does not promise");
+  expect(form(p) != CublasForm::gemm, "TF32 rounds its inputs to nearest, which cuBLAS does not promise");
   p = square(4096, Fill::full, Fill::full, Fill::full, Dtype::c64);
   p.a.conj = true;
-  expect(form(p) == CublasForm::blocked, "cuBLAS has no conjugate without transposition");
+  expect(form(p) == CublasForm::masked, "cuBLAS has no conjugate without transposition");
   p.a.row_lines = false;
   expect(form(p) == CublasForm::gemm, "a conjugate transpose is one of cuBLAS's operations");
   p.a.data = reinterpret_cast<void *>(uintptr_t{4100});
-  expect(form(p) == CublasForm::blocked, "cuBLAS wants complex numbers aligned to their size");
+  expect(form(p) == CublasForm::masked, "cuBLAS wants complex numbers aligned to their size");
   p = square(4096, Fill::full, Fill::full, Fill::full, Dtype::f16);
   expect(form(p) == CublasForm::gemm, "whole vectors of 16-bit elements are read where they lie");
   p.b.ld = 4097;
-  expect(form(p) == CublasForm::blocked, "cuBLAS reads 16-bit elements in vectors, beyond the end of a line too");
+  expect(form(p) == CublasForm::masked, "cuBLAS reads 16-bit elements in vectors, beyond the end of a line too");
   p = square(64, Fill::full, Fill::full, Fill::full);
   p.batch = 3;
   p.a.batch_stride = p.b.batch_stride = p.c.batch_stride = 4096;
   expect(form(p) == CublasForm::gemm, "a batch of full products is one batched GEMM");
   p.b.batch_stride = -4096;
-  expect(form(p) == CublasForm::blocked, "cuBLAS takes no steps back through a batch");
+  expect(form(p) == CublasForm::masked, "cuBLAS takes no steps back through a batch");
   expect(form(square(1, Fill::full, Fill::full, Fill::full, Dtype::c64)) == CublasForm::blocked, "a dimension of 1 never reaches cuBLAS");
+}
+
+// One GEMM over masked copies: what it packs, where it writes, and that small products are its business.
+void masked_products() {
+  const auto masked = [](const Problem &p, size_t limit = plenty) {
+    for (const CublasPlan &plan : cublas_candidates(p, h200(), limit))
+      if (plan.form == CublasForm::masked) return plan;
+    throw std::runtime_error("a masked GEMM must be among the candidates");
+  };
+  Problem p = square(300, Fill::lower, Fill::full, Fill::full, Dtype::f64);
+  CublasPlan plan = masked(p);
+  expect(plan.pack_a && !plan.pack_b && plan.into_c && plan.sum_bytes == 0, "a full operand is read where it lies, and a full result written there");
+  p.beta = 1;
+  expect(!masked(p).into_c, "a sum that may have to be repaired cannot be added to C at once");
+  p.a.fill = Fill::full;
+  p.a.unit = true;
+  expect(masked(p).into_c, "without structural zeros there is nothing to repair");
+  p = square(300, Fill::lower, Fill::lower, Fill::lower, Dtype::f16);
+  plan = masked(p);
+  expect(!plan.into_c && plan.sum_bytes >= size_t{300} * 300 * 4, "sums of 16-bit products are float32");
+  p = square(256, Fill::lower, Fill::upper, Fill::full);
+  p.batch = 3000;
+  p.a.batch_stride = p.c.batch_stride = 65536;  // B is one matrix for the whole batch
+  plan = masked(p);
+  expect(plan.bytes <= plenty && plan.group > 1 && plan.group < p.batch && plan.b_stride == 0 && plan.b_bytes == size_t{65536} * 4, "groups of the batch shrink to what there is");
+  for (const Dtype dtype : {Dtype::f64, Dtype::f16, Dtype::bf16}) {
+    const Plan small = make_plan(square(512, Fill::lower, Fill::lower, Fill::full, dtype), TRITRI_ALGORITHM_AUTO, h200(), plenty);
+    expect(small.kernel_name == std::string("cublas_masked_gemm"), std::string("small products of ") + name(dtype) + " take " + small.kernel_name);
+  }
+}
+
+void trmm_products() {
+  const auto trmm = [](const Problem &p) {
+    std::vector<CublasPlan> found;
+    for (const CublasPlan &plan : cublas_candidates(p, h200(), plenty))
+      if (plan.form == CublasForm::trmm) found.push_back(plan);
+    return found;
+  };
+  Problem p = square(1024, Fill::lower, Fill::full, Fill::full, Dtype::f64);
+  expect(trmm(p).size() == 1 && !trmm(p)[0].triangle_is_b && !trmm(p)[0].pack_b, "lower times full is TRMM as it lies");
+  p = square(1024, Fill::lower, Fill::upper, Fill::full, Dtype::f64);
+  expect(trmm(p).size() == 2 && trmm(p)[0].pack_b && trmm(p)[1].pack_a, "of two triangles TRMM knows one; the other is copied whole");
+  p.b.row_lines = false;
+  expect(trmm(p).size() == 1 && trmm(p)[0].triangle_is_b, "TRMM's full operand has its lines along rows");
+  p.beta = 2;
+  expect(trmm(p).empty(), "TRMM adds nothing to C");
+  expect(trmm(square(1024, Fill::lower, Fill::full, Fill::full, Dtype::bf16)).empty(), "cuBLAS has no TRMM for 16-bit types");
+}
+
+void choices_are_remembered() {
+  Problem p = square(700, Fill::lower, Fill::upper, Fill::full);
+  p.b.data = reinterpret_cast<void *>(uintptr_t{1} << 20);
+  Choices choices;
+  const auto told = [&](const Problem &problem, int32_t algorithm = TRITRI_ALGORITHM_AUTO) {
+    const Choice &choice = choices.recall(problem, algorithm, h200(), plenty);
+    expect(choice.plan.kernel_name == make_plan(problem, algorithm, h200(), plenty).kernel_name, "what is remembered must be what would be chosen");
+    return &choice;
+  };
+  const Choice *first = told(p);
+  Problem q = p;
+  q.a.data = reinterpret_cast<void *>(uintptr_t{1} << 30);
+  expect(told(q) == first, "another matrix of the same shape and alignment is no new choice");
+  q.a.data = reinterpret_cast<void *>((uintptr_t{1} << 30) + 4);
+  expect(told(q) != first, "alignment matters");
+  const auto differs = [&](auto change) {
+    Problem other = p;
+    change(other);
+    return told(other) != first;
+  };
+  expect(differs([](Problem &x) { x.a.ld = 701; }) && differs([](Problem &x) { x.beta = 1; }) && differs([](Problem &x) { x.b.unit = true; }) &&
+             differs([](Problem &x) { x.compute = TRITRI_COMPUTE_TF32; }) && differs([](Problem &x) { x.batch = 2; }),
+         "whatever a choice depends on makes it another one");
+  expect(told(p, TRITRI_ALGORITHM_CUBLAS) != first, "the algorithm asked for matters");
+  for (int64_t n = 1; n < 30; ++n) told(square(n, Fill::lower, Fill::lower, Fill::full));
+  told(p);
 }
 
 void workspace_limits() {
@@ -149,6 +224,9 @@ int main(int argc, char **argv) {
              {
                  {"every_problem_has_a_kernel", every_problem_has_a_kernel},
                  {"cublas_forms", cublas_forms},
+                 {"masked_products", masked_products},
+                 {"trmm_products", trmm_products},
+                 {"choices_are_remembered", choices_are_remembered},
                  {"workspace_limits", workspace_limits},
                  {"no_cublas_no_plan", no_cublas_no_plan},
                  {"copies_in_place", copies_in_place},

@@ -1,0 +1,200 @@
+// Times every candidate of the CUDA device's choice: products x types x sizes x batches, as JSON lines, replayed from a CUDA graph so that the host's share is left
+// out. Beside each candidate stand what the cost model expects and what GEMM of the full matrices takes. tests/gpu/host/choices.cc replays the committed
+// table. Arguments: [--seconds N] (stop before; default 600) [--largest N] (default 8192).
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "cuda/cublas/handle.h"
+#include "cuda/heuristics.h"
+#include "cuda/kernels/panels.h"
+#include "cuda/kernels/table.h"
+#include "cuda/runtime/check.h"
+#include "cuda/runtime/traits.h"
+#include "gpu/harness.h"
+
+using namespace tritri;
+using namespace tritri::cuda;
+
+namespace {
+
+constexpr size_t workspace_bytes = size_t{256} << 20;
+constexpr int64_t most_elements_bytes = int64_t{1} << 30;  // of one operand
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+struct Type { Dtype dtype; int32_t compute; const char *compute_name; };
+constexpr Type types[] = {{Dtype::f32, TRITRI_COMPUTE_DEFAULT, "default"}, {Dtype::f32, TRITRI_COMPUTE_PEDANTIC, "pedantic"}, {Dtype::f32, TRITRI_COMPUTE_TF32, "tf32"},
+                          {Dtype::f64, TRITRI_COMPUTE_DEFAULT, "default"}, {Dtype::c64, TRITRI_COMPUTE_DEFAULT, "default"}, {Dtype::c128, TRITRI_COMPUTE_DEFAULT, "default"},
+                          {Dtype::f16, TRITRI_COMPUTE_DEFAULT, "default"}, {Dtype::bf16, TRITRI_COMPUTE_DEFAULT, "default"}};
+
+struct Product { const char *name; Fill a, b, c; };
+constexpr Product products[] = {{"lower*lower", Fill::lower, Fill::lower, Fill::full},
+                                {"lower*full", Fill::lower, Fill::full, Fill::full},
+                                {"lower*upper->lower", Fill::lower, Fill::upper, Fill::lower},
+                                {"full*full", Fill::full, Fill::full, Fill::full}};
+
+// Random values in [-0.5, 0.5), one block of them over and over.
+void fill(void *to, size_t bytes, Dtype dtype) {
+  constexpr size_t block = size_t{1} << 20;
+  std::vector<unsigned char> host(block);
+  uint64_t state = 12345;
+  const auto next = [&] { return static_cast<double>((state = state * 6364136223846793005ull + 1442695040888963407ull) >> 40) * 0x1p-24 - 0.5; };
+  for (size_t at = 0; at < block;) {
+    if (dtype == Dtype::f64 || dtype == Dtype::c128) {
+      const double value = next();
+      std::memcpy(&host[at], &value, 8);
+      at += 8;
+    } else if (dtype == Dtype::f32 || dtype == Dtype::c64) {
+      const float value = static_cast<float>(next());
+      std::memcpy(&host[at], &value, 4);
+      at += 4;
+    } else {
+      const float value = static_cast<float>(next());
+      uint32_t bits;
+      std::memcpy(&bits, &value, 4);
+      const uint32_t exponent = bits >> 23 & 0xff;
+      const uint16_t half = static_cast<uint16_t>((bits >> 16 & 0x8000) | (exponent < 113 ? 0 : (exponent - 112) << 10 | (bits >> 13 & 0x3ff)));
+      const uint16_t word = dtype == Dtype::bf16 ? static_cast<uint16_t>(bits >> 16) : half;
+      std::memcpy(&host[at], &word, 2);
+      at += 2;
+    }
+  }
+  for (size_t at = 0; at < bytes; at += block) TRITRI_CUDA_CHECK(cudaMemcpy(static_cast<char *>(to) + at, host.data(), std::min(block, bytes - at), cudaMemcpyHostToDevice));
+}
+
+class Bench {
+ public:
+  Bench() : traits_(read_traits(0)), workspace_(workspace_bytes), a_(most_elements_bytes), b_(most_elements_bytes), c_(most_elements_bytes) {
+    load_panels();
+    for (const Kernel *kernel : kernels()) kernel->load(traits_);
+    TRITRI_CUDA_CHECK(cudaEventCreate(&from_));
+    TRITRI_CUDA_CHECK(cudaEventCreate(&to_));
+  }
+
+  void type(const Type &t) {
+    type_ = t;
+    fill(a_.get(), most_elements_bytes, t.dtype);
+    TRITRI_CUDA_CHECK(cudaMemcpy(b_.get(), a_.get(), most_elements_bytes, cudaMemcpyDeviceToDevice));
+  }
+
+  bool fits(int64_t n, int64_t batch) const { return n * n * batch * element_bytes(type_.dtype) <= most_elements_bytes; }
+
+  void product(const Product &x, int64_t n, int64_t batch) {
+    Problem p;
+    p.dtype = type_.dtype;
+    p.compute = type_.compute;
+    p.m = p.n = p.k = n;
+    p.batch = batch;
+    for (View *v : {&p.a, &p.b, &p.c}) {
+      v->rows = v->cols = v->ld = n;
+      v->batch_stride = batch > 1 ? n * n : 0;
+    }
+    p.a.fill = x.a;
+    p.b.fill = x.b;
+    p.c.fill = x.c;
+    p.a.data = a_.get();
+    p.b.data = b_.get();
+    p.c.data = c_.get();
+    const std::vector<Choice> choices = every_choice(p, traits_, workspace_bytes);
+    const Choice chosen = choose(p, TRITRI_ALGORITHM_AUTO, traits_, workspace_bytes);
+    double best = 1;  // second
+    for (const Choice &choice : choices) {
+      if (choice.workspace() > workspace_bytes) continue;
+      const double seconds = time(p, choice, best);
+      best = std::min(best, seconds);
+      std::printf("{\"timing\": \"candidate\", \"product\": \"%s\", \"n\": %lld, \"batch\": %lld, \"dtype\": \"%s\", \"compute\": \"%s\", \"kernel\": \"%s\", \"ms\": %.5f, "
+                  "\"modelled_ms\": %.5f, \"chosen\": %s}\n",
+                  x.name, static_cast<long long>(n), static_cast<long long>(batch), name(p.dtype), type_.compute_name, choice.plan.kernel_name, 1e3 * seconds,
+                  1e3 * choice.plan.seconds, choice.plan.kernel_name == chosen.plan.kernel_name ? "true" : "false");
+    }
+    std::fflush(stdout);
+  }
+
+ private:
+  void run(const Problem &p, const Choice &choice) {
+    if (choice.plan.algorithm == TRITRI_ALGORITHM_CUBLAS) run_cublas(blas_, p, choice.cublas, workspace_.get(), stream_.get());
+    else kernels()[static_cast<size_t>(choice.plan.kernel)]->launch(p, choice.plan, workspace_.get(), traits_, stream_.get());
+  }
+
+  double elapsed(cudaGraphExec_t graph) {
+    TRITRI_CUDA_CHECK(cudaEventRecord(from_, stream_.get()));
+    TRITRI_CUDA_CHECK(cudaGraphLaunch(graph, stream_.get()));
+    TRITRI_CUDA_CHECK(cudaEventRecord(to_, stream_.get()));
+    TRITRI_CUDA_CHECK(cudaEventSynchronize(to_));
+    float ms = 0;
+    TRITRI_CUDA_CHECK(cudaEventElapsedTime(&ms, from_, to_));
+    return 1e-3 * ms;
+  }
+
+  // Seconds of one product: the median of a few graphs of several. One that is far behind `best` is looked at once.
+  double time(const Problem &p, const Choice &choice, double best) {
+    run(p, choice);
+    const auto graph_of = [&](int count) {
+      cudaGraph_t graph;
+      cudaGraphExec_t ready;
+      TRITRI_CUDA_CHECK(cudaStreamBeginCapture(stream_.get(), cudaStreamCaptureModeThreadLocal));
+      for (int x = 0; x < count; ++x) run(p, choice);
+      TRITRI_CUDA_CHECK(cudaStreamEndCapture(stream_.get(), &graph));
+      TRITRI_CUDA_CHECK(cudaGraphInstantiate(&ready, graph, 0));
+      TRITRI_CUDA_CHECK(cudaGraphDestroy(graph));
+      TRITRI_CUDA_CHECK(cudaGraphUpload(ready, stream_.get()));
+      return ready;
+    };
+    cudaGraphExec_t graph = graph_of(1);
+    elapsed(graph);
+    const double once = elapsed(graph);
+    TRITRI_CUDA_CHECK(cudaGraphExecDestroy(graph));
+    if (once > 3 * best + 20e-6) return once;
+    const int count = std::clamp(static_cast<int>(5e-4 / once), 1, 20);
+    graph = graph_of(count);
+    elapsed(graph);
+    std::vector<double> times;
+    for (int x = 0; x < 5; ++x) times.push_back(elapsed(graph) / count);
+    TRITRI_CUDA_CHECK(cudaGraphExecDestroy(graph));
+    std::sort(times.begin(), times.end());
+    return times[2];
+  }
+
+  GpuTraits traits_;
+  gpu::Stream stream_;
+  gpu::Memory workspace_, a_, b_, c_;
+  Cublas blas_;
+  cudaEvent_t from_ = nullptr, to_ = nullptr;
+  Type type_ = types[0];
+};
+
+}  // namespace
+
+int main(int argc, char **argv) {
+  double seconds = 600;
+  int64_t largest = 8192;
+  for (int x = 1; x + 1 < argc; x += 2) {
+    if (std::string(argv[x]) == "--seconds") seconds = std::atof(argv[x + 1]);
+    if (std::string(argv[x]) == "--largest") largest = std::atoll(argv[x + 1]);
+  }
+  try {
+    const double start = now();
+    Bench bench;
+    std::fprintf(stderr, "ready after %.2f s\n", now() - start);
+    struct Size { int64_t n, batch; };
+    std::vector<Size> sizes;
+    for (int64_t n = 64; n <= largest; n *= 2) sizes.push_back({n, 1});
+    for (int64_t n = 64; n <= 1024; n *= 2) sizes.push_back({n, std::max<int64_t>(4, (int64_t{1} << 24) / (n * n))});
+    for (const Type &type : types) {
+      bench.type(type);
+      for (const Product &product : products)
+        for (const Size &size : sizes)
+          if (bench.fits(size.n, size.batch) && now() - start < seconds) bench.product(product, size.n, size.batch);
+    }
+    std::fprintf(stderr, "%.2f s\n", now() - start);
+  } catch (const std::exception &error) {
+    std::printf("FAIL candidates: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}
