@@ -25,6 +25,7 @@ constexpr int64_t kMostTiles = int64_t{1} << 18, kMostColumns = INT_MAX - 1024;
 constexpr int64_t kMostBlocks = 65535, kMostRows = kMostBlocks * kArrangeEdge;  // of a grid's second and third dimension
 constexpr int kPageItems = 3072;  // of a list that travels to workspace in kernel parameters
 constexpr double kArrangeLaunch = 3e-6;
+constexpr size_t kMostCopied = size_t{192} << 20;  // of inputs, in workspace at a time: larger products run in parts
 
 constexpr size_t kAlign = 256;
 size_t aligned(size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
@@ -57,6 +58,27 @@ Tiling tiling(const Problem &p) {
   return {p.a.fill, p.b.fill, p.c.fill, p.m, p.n, p.k, p.batch, T::tile_m, T::tile_n, T::stage_k};
 }
 
+template <class T> bool copies_a(const Problem &p) { return !p.a.row_lines || !mappable(p.a, sizeof(typename T::Element)) || std::is_same_v<T, Tf32>; }
+template <class T> bool copies_b(const Problem &p) { return (!p.b.row_lines && !is_float<T>) || !mappable(p.b, sizeof(typename T::Element)); }
+
+// What one launch takes on, so that its copies of inputs fit: matrices of a batch, and rows of tiles of one matrix.
+struct Part {
+  int64_t batch, tile_rows;
+};
+
+int64_t copied_ld(int64_t length) { return (length + 63) / 64 * 64; }
+
+template <class T>
+Part part_of(const Problem &p) {
+  constexpr int64_t element = sizeof(typename T::Element), most = static_cast<int64_t>(kMostCopied);
+  const int64_t whole = (p.m + T::tile_m - 1) / T::tile_m;
+  const int64_t a = copies_a<T>(p) ? p.m * copied_ld(p.k) * element : 0, b = copies_b<T>(p) ? p.k * copied_ld(p.n) * element : 0;
+  const int64_t each = (p.a.batch_stride ? a : 0) + (p.b.batch_stride ? b : 0);
+  if (p.batch > 1 && each * p.batch > most) return {std::max<int64_t>(1, most / each), whole};
+  if (p.batch > 1 || a <= most) return {p.batch, whole};
+  return {1, std::max<int64_t>(1, most / (T::tile_m * copied_ld(p.k) * element))};
+}
+
 // Where an input is copied to before the kernel, if it must be.
 struct Copy {
   bool needed = false;
@@ -70,8 +92,9 @@ struct Places {
   Copy a, b;
 };
 
+// For a part of the problem, or for the first strip of several: the others need no more.
 template <class T>
-Places places(const Problem &p, const Load &load, int workers) {
+Places places(const Problem &p, const Part &part, bool cuts, int workers) {
   constexpr int64_t element = sizeof(typename T::Element);
   Places w;
   const auto take = [&](size_t bytes) {
@@ -79,29 +102,39 @@ Places places(const Problem &p, const Load &load, int workers) {
     w.total += aligned(bytes);
     return at;
   };
-  const auto place = [&](const View &x, bool needed, bool row_lines) {
+  const auto place = [&](const View &x, bool needed, bool row_lines, int64_t most_rows) {
     Copy copy;
     copy.needed = needed;
     copy.row_lines = row_lines;
     if (!needed) return copy;
-    const int64_t lines = row_lines ? x.rows : x.cols, length = row_lines ? x.cols : x.rows;
-    copy.ld = (length + 63) / 64 * 64;
+    const int64_t rows = std::min(x.rows, most_rows), lines = row_lines ? rows : x.cols;
+    copy.ld = copied_ld(row_lines ? x.cols : rows);
     copy.batch_stride = x.batch_stride ? lines * copy.ld : 0;
-    copy.bytes = static_cast<size_t>(lines * copy.ld * element * (x.batch_stride ? p.batch : 1));
+    copy.bytes = static_cast<size_t>(lines * copy.ld * element * (x.batch_stride ? part.batch : 1));
     copy.at = take(copy.bytes);
     return copy;
   };
-  if (load.cuts(workers, Model<T>::costs)) {
+  if (cuts) {
     const size_t slots = static_cast<size_t>(most_slots(workers)), parts = 2 * T::cluster;
     w.flags = take(slots * parts * sizeof(uint64_t));
     w.partials = take(slots * parts * T::accumulators * 128 * sizeof(float));
   }
-  const Tiling t = tiling<T>(p);
-  const int64_t tiles = t.tiles_m() * t.tiles_n() * t.batch;
+  const int64_t tiles = part.tile_rows * tiling<T>(p).tiles_n() * part.batch;
   if (tiles + 2 * workers > kNearItems) w.items = take(static_cast<size_t>(tiles + 2 * workers) * sizeof(Item));
-  w.a = place(p.a, !p.a.row_lines || !mappable(p.a, element) || std::is_same_v<T, Tf32>, true);
-  w.b = place(p.b, (!p.b.row_lines && !is_float<T>) || !mappable(p.b, element), p.b.row_lines || !is_float<T>);
+  w.a = place(p.a, copies_a<T>(p), true, part.tile_rows * T::tile_m);
+  w.b = place(p.b, copies_b<T>(p), p.b.row_lines || !is_float<T>, p.k);
   return w;
+}
+
+// The strips of one matrix, or the whole of a group of them.
+template <class T, class F>
+void each_strip(const Problem &p, const Part &part, F &&f) {
+  Tiling t = tiling<T>(p);
+  t.batch = std::min(p.batch, part.batch);
+  for (; t.rows_from < t.tiles_m(); t.rows_from += part.tile_rows) {
+    t.rows_to = t.rows_from + part.tile_rows;
+    f(t);
+  }
 }
 
 template <class T> bool takes(Dtype dtype, int32_t compute);
@@ -120,38 +153,50 @@ bool can(const Problem &p, const GpuTraits &traits) {
 
 template <class T>
 Plan plan(const Problem &p, const GpuTraits &traits) {
-  const Tiling t = tiling<T>(p);
   const int workers = workers_on<T>(traits);
-  const Load load = measure(t);
-  const Places w = places<T>(p, load, workers);
-  const double limit = load.piece_limit(workers, Model<T>::costs);
+  const Part part = part_of<T>(p);
   Plan plan;
   plan.tile_m = T::tile_m;
   plan.tile_n = T::tile_n;
   plan.tile_k = T::stage_k;
-  plan.pieces = load.cuts(workers, Model<T>::costs) ? static_cast<int64_t>(std::ceil(load.longest / limit)) : 1;
+  bool cuts = false;
+  int launches = 0;
+  each_strip<T>(p, part, [&](const Tiling &t) {
+    const Load load = measure(t);
+    if (load.cuts(workers, Model<T>::costs)) {
+      cuts = true;  // launch() knows by more than one piece
+      plan.pieces = std::max({plan.pieces, int64_t{2}, static_cast<int64_t>(std::ceil(load.longest / load.piece_limit(workers, Model<T>::costs)))});
+    }
+    plan.seconds += Model<T>::launch + Model<T>::stage * load.longest_worker(workers, Model<T>::costs);
+    ++launches;
+  });
+  const Places w = places<T>(p, part, cuts || launches > 1, workers);
   plan.workspace = w.total;
-  plan.seconds = Model<T>::launch + Model<T>::stage * load.longest_worker(workers, Model<T>::costs);
-  for (const Copy &copy : {w.a, w.b}) {
-    // A triangle is half of the bytes, read and written.
-    if (copy.needed) plan.seconds += kArrangeLaunch + static_cast<double>(copy.bytes) * 1.2 / traits.bytes_per_second;
-  }
+  // A triangle is half of the bytes, read and written.
+  if (w.a.needed) plan.seconds += launches * (kArrangeLaunch + static_cast<double>(w.a.bytes) * 1.2 / traits.bytes_per_second);
+  if (w.b.needed) plan.seconds += kArrangeLaunch + static_cast<double>(w.b.bytes) * 1.2 / traits.bytes_per_second;
+  plan.seconds *= static_cast<double>((p.batch + part.batch - 1) / part.batch);
   return plan;
 }
 
-// Launches the copy; the view of what it makes.
+// The view of a copy, or of the input where there is none.
 template <class T>
-Side side(const Problem &p, const View &x, const Copy &copy, char *workspace, cudaStream_t stream) {
-  if (!copy.needed) return {x.data, x.ld, x.batch_stride, x.row_lines, x.fill, x.fill, x.unit};
+Side side(const View &x, const Copy &copy, char *workspace, int64_t first_row = 0) {
+  if (!copy.needed) return {x.data, x.ld, x.batch_stride, x.row_lines, x.fill, x.fill, x.unit, 0};
+  return {workspace + copy.at, copy.ld, copy.batch_stride, copy.row_lines, x.fill, Fill::full, false, first_row};
+}
+
+// Launches the copy of rows [first_row, first_row + rows).
+template <class T>
+void copy_in(const Problem &p, const View &x, const Copy &copy, char *workspace, int64_t first_row, int64_t rows, cudaStream_t stream) {
+  if (!copy.needed) return;
   using Word = std::conditional_t<is_float<T>, uint32_t, uint16_t>;
   constexpr Word one = is_float<T> ? 0x3f800000 : std::is_same_v<T, Half<true>> ? 0x3f80 : 0x3c00;
-  Word *to = reinterpret_cast<Word *>(workspace + copy.at);
   const auto blocks = [](int64_t size) { return static_cast<unsigned>((size + kArrangeEdge - 1) / kArrangeEdge); };
   const auto batches = static_cast<unsigned>(x.batch_stride ? p.batch : 1);
-  const Arrangement<Word> arrangement{x, to, copy.ld, copy.batch_stride, copy.row_lines, one, std::is_same_v<T, Tf32>};
-  arrange<Word><<<dim3(blocks(x.cols), blocks(x.rows), batches), kArrangeThreads, 0, stream>>>(arrangement);
+  const Arrangement<Word> arrangement{x, reinterpret_cast<Word *>(workspace + copy.at), copy.ld, copy.batch_stride, copy.row_lines, one, std::is_same_v<T, Tf32>, first_row};
+  arrange<Word><<<dim3(blocks(x.cols), blocks(rows), batches), kArrangeThreads, 0, stream>>>(arrangement);
   TRITRI_CUDA_CHECK(cudaGetLastError());
-  return {to, copy.ld, copy.batch_stride, copy.row_lines, x.fill, Fill::full, false};
 }
 
 // The driver's encoder, found through the runtime: the library does not link against the driver.
@@ -199,24 +244,24 @@ __global__ void write_items(const __grid_constant__ Page page, int count, Item *
 }
 
 template <class T>
-void launch(const Problem &p, const Plan &, void *workspace, const GpuTraits &traits, CUstream_st *stream) {
+void launch_strip(const Problem &p, const Tiling &tiling, const Places &w, char *memory, int workers, cudaStream_t stream) {
   constexpr int64_t element = sizeof(typename T::Element);
-  char *const memory = static_cast<char *>(workspace);
-  const int workers = workers_on<T>(traits);
+  const int64_t first_row = tiling.rows_from * T::tile_m, rows = std::min(p.m - first_row, (tiling.rows_to - tiling.rows_from) * T::tile_m);
   Arguments args;  // what is not used stays as it is: clearing it would cost a launch more than the list does
-  args.tiling = tiling<T>(p);
-  const Load load = measure(args.tiling);
-  const Places w = places<T>(p, load, workers);
-  args.a = side<T>(p, p.a, w.a, memory, stream);
-  args.b = side<T>(p, p.b, w.b, memory, stream);
+  args.tiling = tiling;
+  copy_in<T>(p, p.a, w.a, memory, first_row, rows, stream);
+  if (first_row == 0) copy_in<T>(p, p.b, w.b, memory, 0, p.k, stream);
+  args.a = side<T>(p.a, w.a, memory, first_row);
+  args.b = side<T>(p.b, w.b, memory);
   args.c = p.c_data();
   args.ldc = p.c.ld;
   args.c_batch_stride = p.c.batch_stride;
   args.alpha = static_cast<float>(p.alpha.real());
   args.beta = static_cast<float>(p.beta.real());
   args.whole_lines = mappable(p.c, element);
-  // A box that a line's end cuts is stored up to the next 16 bytes (seen on an H200), so lines must end there.
-  args.zero_boxes = args.whole_lines && args.beta == 0.0f && divides16(p.n, element);
+  // A box that a line's end cuts is stored up to the next 16 bytes (seen on an H200), so lines must end there. The first strip stores all zeros.
+  const bool boxes = args.whole_lines && args.beta == 0.0f && divides16(p.n, element);
+  args.zero_boxes = boxes && first_row == 0;
   args.partials = reinterpret_cast<float4 *>(memory + w.partials);
   args.flags = reinterpret_cast<uint64_t *>(memory + w.flags);
   // What "this launch's piece is there" looks like; no earlier content of the workspace looks like that.
@@ -225,12 +270,12 @@ void launch(const Problem &p, const Plan &, void *workspace, const GpuTraits &tr
   // K-major tiles are a stage wide; a row-major B comes in boxes of 128 bytes.
   constexpr int a_rows = is_float<T> ? T::block_m / T::cluster : T::block_m, b_cols = 128 / element;
   constexpr auto k_swizzle = T::stage_k * element == 128 ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_64B;
-  args.a_map = map_of<T>(args.a.data, p.k, p.m, p.batch, args.a.ld, args.a.batch_stride, T::stage_k, a_rows, k_swizzle);
+  args.a_map = map_of<T>(args.a.data, p.k, w.a.needed ? rows : p.m, p.batch, args.a.ld, args.a.batch_stride, T::stage_k, a_rows, k_swizzle);
   if (args.b.row_lines) args.b_map = map_of<T>(args.b.data, p.n, p.k, p.batch, args.b.ld, args.b.batch_stride, b_cols, T::stage_k, CU_TENSOR_MAP_SWIZZLE_128B);
   else args.b_map = map_of<T>(args.b.data, p.k, p.n, p.batch, args.b.ld, args.b.batch_stride, T::stage_k, T::block_n, k_swizzle);
   if (args.zero_boxes) args.c_map = map_of<T>(args.c, p.n, p.m, p.batch, args.ldc, args.c_batch_stride, ZeroBoxes<T>::box_cols, kZeroRows, CU_TENSOR_MAP_SWIZZLE_NONE);
 
-  const Schedule &schedule = recall_schedule(args.tiling, workers, costs<T>(p), args.zero_boxes);
+  const Schedule &schedule = recall_schedule(args.tiling, workers, costs<T>(p), boxes);
   std::copy(schedule.first.begin(), schedule.first.end(), args.first);
   const size_t items = schedule.items.size();
   if (items <= kNearItems) {
@@ -259,6 +304,20 @@ void launch(const Problem &p, const Plan &, void *workspace, const GpuTraits &tr
   config.attrs = &cluster;
   config.numAttrs = 1;
   TRITRI_CUDA_CHECK(cudaLaunchKernelEx(&config, multiply<T>, args));
+}
+
+template <class T>
+void launch(const Problem &p, const Plan &plan, void *workspace, const GpuTraits &traits, CUstream_st *stream) {
+  const int workers = workers_on<T>(traits);
+  const Part part = part_of<T>(p);
+  const bool strips = part.tile_rows < tiling<T>(p).tiles_m();
+  const Places w = places<T>(p, part, plan.pieces > 1 || strips, workers);
+  for (int64_t batch = 0; batch < p.batch; batch += part.batch) {
+    Problem group = p;
+    group.batch = std::min(part.batch, p.batch - batch);
+    for (View *x : {&group.a, &group.b, &group.c}) x->data = static_cast<const char *>(x->data) + batch * x->batch_stride * static_cast<int64_t>(sizeof(typename T::Element));
+    each_strip<T>(group, part, [&](const Tiling &t) { launch_strip<T>(group, t, w, static_cast<char *>(workspace), workers, stream); });
+  }
 }
 
 template <class T>

@@ -19,6 +19,7 @@ struct Arrangement {
   bool row_lines;
   Word one;
   bool to_tf32;
+  int64_t first_row;  // of the strip that is copied, where its lines run along rows
 };
 
 __device__ inline uint32_t stored(uint32_t word, bool to_tf32) {
@@ -32,7 +33,7 @@ template <class Word>
 __global__ void __launch_bounds__(kArrangeThreads) arrange(const Arrangement<Word> x) {
   __shared__ Word block[kArrangeEdge][kArrangeEdge + 4 / sizeof(Word)];
   const View &from = x.from;
-  const int64_t row0 = int64_t{blockIdx.y} * kArrangeEdge, col0 = int64_t{blockIdx.x} * kArrangeEdge, batch = blockIdx.z;
+  const int64_t row0 = x.first_row + int64_t{blockIdx.y} * kArrangeEdge, col0 = int64_t{blockIdx.x} * kArrangeEdge, batch = blockIdx.z;
   const int64_t reach_row = row0 / kArrangeReach, reach_col = col0 / kArrangeReach;
   if ((from.fill == Fill::lower && reach_row < reach_col) || (from.fill == Fill::upper && reach_row > reach_col)) return;
   const Word *source = static_cast<const Word *>(from.data) + batch * from.batch_stride;
@@ -64,7 +65,7 @@ __global__ void __launch_bounds__(kArrangeThreads) arrange(const Arrangement<Wor
     const int across = first + t * (kArrangeThreads / kArrangeEdge);
     const int i = x.row_lines ? across : along, j = x.row_lines ? along : across;
     const int64_t row = row0 + i, col = col0 + j;
-    if (row < from.rows && col < from.cols) to[x.row_lines ? row * x.ld + col : col * x.ld + row] = block[i][j];
+    if (row < from.rows && col < from.cols) to[x.row_lines ? (row - x.first_row) * x.ld + col : col * x.ld + row] = block[i][j];
   }
 }
 

@@ -29,6 +29,7 @@ struct Side {
   Fill fill;   // what bounds k
   Fill mask;   // what must still be masked: FULL where the copy in workspace already is
   bool unit;
+  int64_t first_row;  // of op(X) that `data` holds: a strip of A may be all that was copied
 };
 
 struct Arguments {
@@ -209,7 +210,8 @@ template <class T>
 __device__ float input(const Side &x, int batch, int64_t i, int64_t j) {
   if (x.unit && i == j) return 1.0f;
   const auto *data = static_cast<const typename T::Element *>(x.data) + batch * x.batch_stride;
-  return T::exact(data[x.row_lines ? i * x.ld + j : j * x.ld + i]);
+  const int64_t row = i - x.first_row;
+  return T::exact(data[x.row_lines ? row * x.ld + j : j * x.ld + row]);
 }
 
 // One element the way the definition says, each product over the k that exist. For what tensor cores get wrong: a masked zero times Inf,

@@ -34,12 +34,12 @@ struct Float {
   __device__ static void feed(const Arguments &args, const Pipe &pipe, const Work &w, int s, int k, int rank) {
     const uint32_t barrier = pipe.full(s);
     barrier_expect(barrier, a_bytes + b_bytes);
-    const int a_batch = args.a.batch_stride ? w.batch : 0, b_batch = args.b.batch_stride ? w.batch : 0;
+    const int a_batch = args.a.batch_stride ? w.batch : 0, b_batch = args.b.batch_stride ? w.batch : 0, a_row = w.m0 - static_cast<int>(args.a.first_row);
     if constexpr (cluster > 1) {
       static_assert(block_m / cluster <= 256, "a box has at most 256 rows");
-      copy_in_all(pipe.a(s) + rank * (a_bytes / cluster), &args.a_map, barrier, k, w.m0 + rank * (block_m / cluster), a_batch, (1 << cluster) - 1);
+      copy_in_all(pipe.a(s) + rank * (a_bytes / cluster), &args.a_map, barrier, k, a_row + rank * (block_m / cluster), a_batch, (1 << cluster) - 1);
     } else {
-      copy_in(pipe.a(s), &args.a_map, barrier, k, w.m0, a_batch);
+      copy_in(pipe.a(s), &args.a_map, barrier, k, a_row, a_batch);
     }
     if (args.b.row_lines) {
       for (int x = 0; x < 4; ++x) copy_in(pipe.b(s) + x * stage_k * 128, &args.b_map, barrier, w.n0 + x * 32, k, b_batch);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace tritri::cuda {
 namespace {
@@ -58,10 +59,10 @@ class Workers {
 
 Load measure(const Tiling &t) {
   Load load;
-  const int64_t rows = t.tiles_m(), cols = t.tiles_n();
-  const int64_t step_i = std::max<int64_t>(1, rows / 64), step_j = std::max<int64_t>(1, cols / 64);
+  const int64_t rows = t.rows_end(), cols = t.tiles_n();
+  const int64_t step_i = std::max<int64_t>(1, (rows - t.rows_from) / 64), step_j = std::max<int64_t>(1, cols / 64);
   const double weight = static_cast<double>(step_i * step_j) * static_cast<double>(t.batch);
-  for (int64_t i = step_i / 2; i < rows; i += step_i)
+  for (int64_t i = t.rows_from + step_i / 2; i < rows; i += step_i)
     for (int64_t j = step_j / 2; j < cols; j += step_j) {
       if (!t.c_holds_some(i, j) || t.only_zeros(i, j)) continue;
       const double stages = static_cast<double>(t.stages(i, j).size());
@@ -97,11 +98,11 @@ Schedule make_schedule(const Tiling &t, int workers, const Costs &costs, bool ze
   std::vector<Entry> entries;
   entries.reserve(static_cast<size_t>(rows * cols * t.batch + 2 * workers));
   for (int64_t batch = 0; batch < t.batch; ++batch)
-    for (int64_t group_i = 0; group_i < rows; group_i += edge)
+    for (int64_t group_i = t.rows_from; group_i < t.rows_end(); group_i += edge)
       for (int64_t group_j = 0; group_j < cols; group_j += edge) {
         const size_t group = entries.size();
         int dearest = 0;
-        for (int64_t i = group_i; i < std::min(rows, group_i + edge); ++i)
+        for (int64_t i = group_i; i < std::min(t.rows_end(), group_i + edge); ++i)
           for (int64_t j = group_j; j < std::min(cols, group_j + edge); ++j) {
             if (!t.c_holds_some(i, j) || (zeros_elsewhere && t.only_zeros(i, j))) continue;
             const int stages = static_cast<int>(t.stages(i, j).size());
@@ -150,11 +151,11 @@ const Schedule &recall_schedule(const Tiling &tiling, int workers, const Costs &
              costs.neighbours == c.neighbours && tiling == t;
     }
   };
-  thread_local Memory memories[4];
+  thread_local Memory memories[8];
   thread_local unsigned next = 0;
   for (const Memory &memory : memories)
     if (memory.is_of(tiling, workers, costs, zeros_elsewhere)) return memory.schedule;
-  Memory &memory = memories[next++ % 4];
+  Memory &memory = memories[next++ % std::size(memories)];
   memory.workers = 0;  // nothing, should making it fail
   memory.schedule = make_schedule(tiling, workers, costs, zeros_elsewhere);
   memory.tiling = tiling;

@@ -161,6 +161,22 @@ void choices_are_remembered() {
   told(p);
 }
 
+// Copies of inputs larger than the workspace are made in parts.
+void large_copies() {
+  for (const int64_t n : {8192, 16384, 32768}) {
+    Problem p = square(n, Fill::lower, Fill::lower, Fill::full);
+    p.compute = TRITRI_COMPUTE_TF32;
+    const Plan plan = make_plan(p, TRITRI_ALGORITHM_AUTO, h200(), plenty);
+    expect(plan.kernel_name == std::string("hopper-tf32") && plan.workspace <= plenty, text("TF32 at n = ", n, " takes ", plan.kernel_name, " and ", plan.workspace, " bytes"));
+  }
+  Problem p = square(256, Fill::lower, Fill::lower, Fill::full);
+  p.compute = TRITRI_COMPUTE_TF32;
+  p.batch = 4096;
+  for (View *x : {&p.a, &p.b, &p.c}) x->batch_stride = 65536;
+  for (const Kernel *kernel : kernels())
+    if (kernel->name == std::string("hopper-tf32")) expect(kernel->can(p, h200()) && kernel->plan(p, h200()).workspace <= plenty, "a batch goes by groups");
+}
+
 void workspace_limits() {
   const Problem p = square(6000, Fill::lower, Fill::lower, Fill::full);
   size_t least = SIZE_MAX;
@@ -227,6 +243,7 @@ int main(int argc, char **argv) {
                  {"masked_products", masked_products},
                  {"trmm_products", trmm_products},
                  {"choices_are_remembered", choices_are_remembered},
+                 {"large_copies", large_copies},
                  {"workspace_limits", workspace_limits},
                  {"no_cublas_no_plan", no_cublas_no_plan},
                  {"copies_in_place", copies_in_place},

@@ -37,7 +37,7 @@ void require_complete(const Tiling &t, const Schedule &schedule, int workers, bo
     for (int64_t i = 0; i < t.tiles_m(); ++i)
       for (int64_t j = 0; j < t.tiles_n(); ++j) {
         const auto found = pieces.find(static_cast<uint32_t>((batch * t.tiles_m() + i) * t.tiles_n() + j));
-        const bool wanted = t.c_holds_some(i, j) && !(zeros_elsewhere && t.only_zeros(i, j));
+        const bool wanted = i >= t.rows_from && i < t.rows_to && t.c_holds_some(i, j) && !(zeros_elsewhere && t.only_zeros(i, j));
         REQUIRE((found != pieces.end()) == wanted);
         if (!wanted) continue;
         for (const Item &item : schedule.items)
@@ -53,6 +53,20 @@ TEST_CASE("a schedule holds every tile of C once, whole or in pieces with slots 
     const Costs costs{2, 8, neighbours};
     for (const Tiling &t : {tiling(a, b, c, 1, 1, 1), tiling(a, b, c, 700, 1100, 300), tiling(a, b, c, 1100, 520, 4000), tiling(a, b, c, 300, 300, 300, 5)})
       require_complete(t, make_schedule(t, workers, costs, zeros_elsewhere), workers, zeros_elsewhere);
+  }
+}
+
+TEST_CASE("a strip's schedule holds the strip's tiles and no others") {
+  for (const Fill a : unit::all_fills) for (const Fill b : unit::all_fills) for (const int neighbours : {1, 4}) {
+    Tiling t = tiling(a, b, Fill::full, 1500, 1100, 900);
+    double stages = 0;
+    const double whole = measure(t).stages;
+    for (t.rows_from = 0; t.rows_from < t.tiles_m(); t.rows_from += 5) {
+      t.rows_to = t.rows_from + 5;
+      require_complete(t, make_schedule(t, 66, {2, 8, neighbours}, true), 66, true);
+      stages += measure(t).stages;
+    }
+    REQUIRE(stages == whole);
   }
 }
 
