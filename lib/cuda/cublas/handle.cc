@@ -21,6 +21,16 @@ Cublas::Cublas() : library_(cublas_library()) {
   TRITRI_CUBLAS_CHECK(library_, library_.set_math_mode(handle_, static_cast<cublasMath_t>(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION)));
 }
 
+void Cublas::use(cudaStream_t stream, void *workspace, size_t bytes) {
+  if (workspace_ && stream == stream_ && workspace == workspace_ && bytes == workspace_bytes_) return;
+  workspace_ = nullptr;  // nothing is known, should a call fail
+  TRITRI_CUBLAS_CHECK(library_, library_.set_stream(handle_, stream));
+  TRITRI_CUBLAS_CHECK(library_, library_.set_workspace(handle_, workspace, bytes));
+  stream_ = stream;
+  workspace_ = workspace;
+  workspace_bytes_ = bytes;
+}
+
 Cublas::~Cublas() {
   if (handle_) library_.destroy(handle_);
 }

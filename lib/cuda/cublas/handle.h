@@ -15,11 +15,16 @@ class Cublas {
 
   const CublasLibrary &library() const { return library_; }
   cublasHandle_t handle() const { return handle_; }
+  // Where cuBLAS works from now on. Told only when it changes: a call costs as much as a launch, and setting the stream takes the workspace away.
+  void use(cudaStream_t stream, void *workspace, size_t bytes);
   void abandon() { handle_ = nullptr; }  // the driver is gone: nothing may be freed any more
 
  private:
   const CublasLibrary &library_;
   cublasHandle_t handle_ = nullptr;
+  cudaStream_t stream_ = nullptr;
+  void *workspace_ = nullptr;
+  size_t workspace_bytes_ = 0;
 };
 
 }  // namespace tritri::cuda

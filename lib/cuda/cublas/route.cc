@@ -170,17 +170,14 @@ struct Run {
 
 }  // namespace
 
-void run_cublas(const Cublas &blas, const Problem &p, const CublasPlan &plan, void *workspace, cudaStream_t stream) {
-  const CublasLibrary &l = blas.library();
-  char *base = static_cast<char *>(workspace);
-  // In this order: setting the stream takes the workspace away.
-  TRITRI_CUBLAS_CHECK(l, l.set_stream(blas.handle(), stream));
-  TRITRI_CUBLAS_CHECK(l, l.set_workspace(blas.handle(), base + plan.sum_bytes + plan.a_bytes + plan.b_bytes, plan.blas_bytes));
+void run_cublas(Cublas &blas, const Problem &p, const CublasPlan &plan, void *workspace, cudaStream_t stream) {
+  blas.use(stream, workspace, plan.blas_bytes);
+  char *const parts = static_cast<char *>(workspace) + plan.blas_bytes;
   const Run run{blas, p, plan, stream};
   switch (plan.form) {
-    case CublasForm::gemm: case CublasForm::masked: return run.run_whole(base);
-    case CublasForm::trmm: return run.run_trmm(base);
-    case CublasForm::blocked: return run.run_blocked(base);
+    case CublasForm::gemm: case CublasForm::masked: return run.run_whole(parts);
+    case CublasForm::trmm: return run.run_trmm(parts);
+    case CublasForm::blocked: return run.run_blocked(parts);
   }
 }
 

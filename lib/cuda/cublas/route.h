@@ -26,8 +26,8 @@ struct CublasPlan {
   bool into_c = true;                                 // MASKED: GEMM writes C itself, not sums that are finished afterwards
   int64_t a_ld = 0, b_ld = 0, sum_ld = 0;             // elements, of packed panels and of the sums
   int64_t a_stride = 0, b_stride = 0, sum_stride = 0; // from one matrix of a group to the next; 0: one copy serves the batch
-  size_t sum_bytes = 0, a_bytes = 0, b_bytes = 0;     // workspace parts in this order
-  size_t blas_bytes = 0;                              // cuBLAS's own part, last
+  size_t blas_bytes = 0;                              // cuBLAS's own part of the workspace, first: it stays where it is from call to call
+  size_t sum_bytes = 0, a_bytes = 0, b_bytes = 0;     // then these in this order
   size_t bytes = 0;                                   // all of it
   double seconds = 0;                                 // modelled
 };
@@ -38,6 +38,6 @@ std::vector<CublasPlan> cublas_candidates(const Problem &problem, const GpuTrait
 // The one of them with the least modelled time among those that fit.
 CublasPlan plan_cublas(const Problem &problem, const GpuTraits &traits, size_t limit);
 
-void run_cublas(const Cublas &blas, const Problem &problem, const CublasPlan &plan, void *workspace, CUstream_st *stream);
+void run_cublas(Cublas &blas, const Problem &problem, const CublasPlan &plan, void *workspace, CUstream_st *stream);
 
 }  // namespace tritri::cuda
