@@ -183,7 +183,9 @@ int main(int argc, char **argv) {
   try {
     const double start = now();
     Bench bench;
-    std::fprintf(stderr, "ready after %.2f s\n", now() - start);
+    cudaDeviceProp device;
+    TRITRI_CUDA_CHECK(cudaGetDeviceProperties(&device, 0));
+    std::printf("{\"timing\": \"machine\", \"device\": \"%s\", \"library\": \"%s\", \"cublas\": %d}\n", device.name, tritri_version_string(), cublas_library().version);
     struct Size { int64_t n, batch; };
     std::vector<Size> sizes;
     for (int64_t n = 64; n <= largest; n *= 2) sizes.push_back({n, 1});
