@@ -57,7 +57,7 @@ public final class HostMemory implements AutoCloseable {
     }
     final Handle handle = new Handle("HostMemory", address[0], pointer -> {
       try {
-        context.inTurn(() -> TritriNative.tritri_host_free(device.address(), pointer));
+        TritriNative.tritri_host_free(device.address(), pointer);  // reads the context's device alone: no turn to wait for
       } finally {
         device.close();
       }

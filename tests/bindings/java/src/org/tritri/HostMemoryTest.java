@@ -190,6 +190,21 @@ class HostMemoryTest {
     }
   }
 
+  @Test
+  void B4_closingWaitsForNoTurn() {
+    final HostMemory memory = memory(LOWER);
+    context.inTurn(() -> {
+      final Thread other = new Thread(memory::close);
+      other.start();
+      try {
+        other.join(10_000);
+      } catch (InterruptedException interrupted) {
+        throw new AssertionError(interrupted);
+      }
+      assertFalse(other.isAlive());
+    });
+  }
+
   /** 3.2 GB in turn, of which the collector gives most back. */
   @Test
   void B4_collected() throws Exception {
