@@ -126,7 +126,7 @@ def pack(a, fill: str = "lower") -> np.ndarray:
     if a.ndim < 2:
         raise ValueError(f"pack: a: must have at least 2 dimensions, got shape {a.shape}")
     rows, cols = _trapezoid_indices("pack", *a.shape[-2:], fill)
-    return np.take(a.reshape(*a.shape[:-2], -1), rows * a.shape[-1] + cols, axis=-1)
+    return np.take(a.reshape(*a.shape[:-2], a.shape[-2] * a.shape[-1]), rows * a.shape[-1] + cols, axis=-1)
 
 
 def unpack(packed, shape, fill: str = "lower") -> np.ndarray:

@@ -47,7 +47,7 @@ def test_lu_reconstruct_without_pivots():
 
 
 @pytest.mark.parametrize("fill", ["lower", "upper"])
-@pytest.mark.parametrize("shape", [(4, 4), (3, 5), (5, 3), (2, 4, 4), (1, 1), (0, 0)])
+@pytest.mark.parametrize("shape", [(4, 4), (3, 5), (5, 3), (2, 4, 4), (2, 7, 3), (2, 3, 7), (1, 1), (0, 0), (0, 3), (3, 0), (0, 2, 2)])
 def test_pack_and_unpack(rng, fill, shape):
     a = random(rng, shape, "float64")
     packed = tritri.pack(poison(a, fill), fill)
@@ -56,6 +56,16 @@ def test_pack_and_unpack(rng, fill, shape):
     assert np.array_equal(tritri.unpack(packed, (m, n), fill), (np.tril if fill == "lower" else np.triu)(a))
     if m == n:
         assert np.array_equal(tritri.unpack(packed, m, fill), tritri.unpack(packed, (m, n), fill))
+
+
+@pytest.mark.parametrize("dtype", [int, bool, object, "float16", ">f8", "complex64"])
+@pytest.mark.parametrize("fill", ["lower", "upper"])
+def test_pack_takes_every_dtype_and_stride(dtype, fill):
+    a = np.arange(60).astype(dtype).reshape(3, 5, 4)[::-1].swapaxes(1, 2)
+    indices = (np.tril_indices if fill == "lower" else np.triu_indices)(4, 0, 5)
+    packed = tritri.pack(a, fill)
+    assert packed.dtype == a.dtype and packed.flags.c_contiguous and np.array_equal(packed, a[..., indices[0], indices[1]])
+    assert np.array_equal(tritri.unpack(packed, (4, 5), fill), (np.tril if fill == "lower" else np.triu)(a))
 
 
 def test_packed_order_is_the_row_order_of_the_library(cpu):
