@@ -1,0 +1,21 @@
+#include "cuda/kernels/batched_kernel.cuh"
+
+namespace tritri::cuda {
+namespace {
+
+struct Large : BatchedDmmaCore<double, 32> {
+  using BatchedDmmaCore::BatchedDmmaCore;
+  static constexpr int resident = 3;
+  static constexpr bool ahead = true;
+};
+struct Small : BatchedDmmaCore<double, 16> {
+  using BatchedDmmaCore::BatchedDmmaCore;
+  static constexpr int resident = 8;
+  static constexpr bool ahead = false;
+};
+
+}  // namespace
+
+const BatchedVariant batched_f64[2] = {batched_variant<Small>(), batched_variant<Large>()};
+
+}  // namespace tritri::cuda

@@ -1,0 +1,72 @@
+#include "cuda/schedule/batched_schedule.h"
+
+#include <algorithm>
+
+namespace tritri::cuda {
+namespace {
+
+struct Tile { int8_t row, col; int16_t cost; };
+
+// Of one matrix: lines in whole units of 64 bytes, which is what an H200's memory fetches at once.
+double line_bytes(const View &x, Dtype dtype) {
+  constexpr int64_t unit = 64;
+  const Lines lines = x.lines();
+  double bytes = 0;
+  for (int64_t line = 0; line < lines.count; ++line) {
+    const Range held = lines.held(line);
+    if (held.empty()) continue;
+    const int64_t element = element_bytes(dtype);
+    const int64_t length = x.packed ? held.size() * element : (held.end * element + unit - 1) / unit * unit - held.begin * element / unit * unit;
+    bytes += static_cast<double>(length);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+BatchedOrder::BatchedOrder(const Problem &p, int edge, int chunk) {
+  Tile tiles[most_tiles];
+  int count = 0;
+  for (int64_t i = 0; i * edge < p.m; ++i)
+    for (int64_t j = 0; j * edge < p.n; ++j) {
+      const Range rows{i * edge, std::min((i + 1) * edge, p.m)}, cols{j * edge, std::min((j + 1) * edge, p.n)};
+      if (p.c.fill == Fill::lower && rows.end - 1 < cols.begin) continue;
+      if (p.c.fill == Fill::upper && rows.begin > cols.end - 1) continue;
+      const int64_t chunks = (k_range(p.a.fill, p.b.fill, p.k, rows, cols).size() + chunk - 1) / chunk;
+      tiles[count++] = {static_cast<int8_t>(i), static_cast<int8_t>(j), static_cast<int16_t>(chunks + 1)};  // 1: the store
+      total = static_cast<int16_t>(total + chunks + 1);
+    }
+  std::stable_sort(tiles, tiles + count, [](const Tile &x, const Tile &y) { return x.cost > y.cost; });
+
+  // As many warps as can be kept busy: matrices come and go faster, and their warps find each other's reads in the L1 cache.
+  for (int8_t w = most_warps; w >= 1; --w) {
+    int16_t load[most_warps] = {};
+    int owner[most_tiles];
+    for (int t = 0; t < count; ++t) {
+      owner[t] = static_cast<int>(std::min_element(load, load + w) - load);
+      load[owner[t]] = static_cast<int16_t>(load[owner[t]] + tiles[t].cost);
+    }
+    longest = *std::max_element(load, load + w);
+    if (w > 1 && 0.85 * longest * w > total) continue;
+    warps = w;
+    int place = 0;
+    for (int8_t own = 0; own < w; ++own) {
+      for (int t = 0; t < count; ++t) {
+        if (owner[t] != own) continue;
+        row[place] = tiles[t].row;
+        col[place++] = tiles[t].col;
+      }
+      first[own + 1] = static_cast<int8_t>(place);
+    }
+    return;
+  }
+}
+
+double batched_bytes(const Problem &p) {
+  const double batch = static_cast<double>(p.batch);
+  const auto of = [&](const View &x) { return line_bytes(x, p.dtype) * (x.batch_stride == 0 ? 1 : batch); };
+  const bool reads_c = p.beta != std::complex<double>(0, 0);
+  return of(p.a) + of(p.b) + line_bytes(p.c, p.dtype) * batch * (reads_c ? 2 : 1);
+}
+
+}  // namespace tritri::cuda

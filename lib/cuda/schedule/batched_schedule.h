@@ -1,0 +1,28 @@
+// Batches of small products: which warp computes which tiles of C. No CUDA header, so tests need no GPU.
+#pragma once
+#include <cstdint>
+
+#include "core/canonical.h"
+#include "core/k_range.h"
+
+namespace tritri::cuda {
+
+// The tiles of one matrix dealt out to the warps that share it, each warp's longest first. The same for every matrix of the batch.
+struct BatchedOrder {
+  static constexpr int64_t most_size = 128;  // of m, n and k
+  static constexpr int most_tiles = 16, most_warps = 4;
+
+  int8_t warps = 1;                    // per matrix
+  int8_t first[most_warps + 1] = {};   // warp w has places [first[w], first[w + 1])
+  int8_t row[most_tiles] = {}, col[most_tiles] = {};  // in tiles
+  int16_t longest = 0, total = 0;      // cost of the busiest warp and of all, in chunks of k
+
+  // Places inside C's fill only. Needs at most most_tiles tiles of `edge` x `edge`; `chunk`: the k of one step.
+  BatchedOrder(const Problem &p, int edge, int chunk);
+  TRITRI_HD constexpr int matrices_per_block() const { return most_warps / warps; }
+};
+
+// Bytes that the batch moves to and from memory, lines rounded to what memory fetches at once.
+double batched_bytes(const Problem &p);
+
+}  // namespace tritri::cuda
