@@ -81,7 +81,9 @@ std::vector<Named> variants_of(Dtype dtype, int32_t compute) {
   return {{"double 16", &batched_f32_double[0]}, {"double 32", &batched_f32_double[1]}, {"3xtf32", &batched_tf32x3}};
 }
 
-void run(const BatchedVariant &variant, const Problem &p) { variant.launch(BatchedArguments(p, BatchedOrder(p, variant.tile, variant.chunk)), nullptr); }
+void run(const BatchedVariant &variant, const Problem &p, const GpuTraits &traits) {
+  variant.launch(BatchedArguments(p, BatchedOrder(p, variant.tile, variant.chunk)), traits.multiprocessors, nullptr);
+}
 
 // A stored matrix and the op on it, as a caller would say it.
 struct Stored {
@@ -255,9 +257,9 @@ void check_one(const GpuTraits &traits, std::mt19937 &random, Tally &tally, int 
     ++tally.failures;
   }
   for (const Named &named : variants_of(dtype, compute)) {
-    if (named.variant->tile < 32 && std::max(problem.m, problem.n) > named.variant->tile) continue;
+    if (named.variant->single && std::max({problem.m, problem.n, problem.k}) > named.variant->tile) continue;
     c.upload();
-    run(*named.variant, problem);
+    run(*named.variant, problem, traits);
     CHECK(cudaDeviceSynchronize());
     const std::string fault = judge(job, a_as, a, b_as, b, c_as, c, c.download(), compute == TRITRI_COMPUTE_TF32);
     ++tally.cases;
@@ -394,11 +396,11 @@ void time_type(const GpuTraits &traits, const Cublas &cublas) {
         std::printf("%-9s %-8s n %3d batch %7lld floor %.4f |", name(dtype), compute == TRITRI_COMPUTE_DEFAULT ? "default" : compute == TRITRI_COMPUTE_TF32 ? "tf32" : "pedantic", n,
                     static_cast<long long>(batch), batched_bytes(first) / 4.2e12 * 1e3);
         for (const Named &named : variants_of(dtype, compute)) {
-          if (named.variant->tile < n && named.variant->tile < 32) continue;
+          if (named.variant->single && named.variant->tile < n) continue;
           CHECK(cudaMemset(c, 0xff, static_cast<size_t>(batch * one) * sizeof(T)));
-          const double ms = median_ms([&](int i) { run(*named.variant, problem(i)); }, static_cast<int>(group));
+          const double ms = median_ms([&](int i) { run(*named.variant, problem(i), traits); }, static_cast<int>(group));
           std::printf(" %s %.4f", named.name, ms);
-          run(*named.variant, first);
+          run(*named.variant, first, traits);
           CHECK(cudaDeviceSynchronize());
           if constexpr (std::is_same_v<T, float>)
             if (batch == most && compute != TRITRI_COMPUTE_TF32) print_error(n, a, b, c, batch);

@@ -18,7 +18,7 @@ struct Choice {
 };
 
 Choice choose(const Problem &p, const GpuTraits &traits) {
-  const int large = p.m > 16 || p.n > 16;
+  const int large = std::max({p.m, p.n, p.k}) > 16;
   switch (p.dtype) {
     case Dtype::f64: return {&batched_f64[large], fast_double(traits) ? 0.7 : 0.015};
     case Dtype::f16: return {&batched_f16[large], 3};
@@ -58,7 +58,7 @@ void load(const GpuTraits &traits) {
 
 void launch(const Problem &p, const Plan &, void *, const GpuTraits &traits, cudaStream_t stream) {
   const BatchedVariant &variant = *choose(p, traits).variant;
-  variant.launch(BatchedArguments(p, BatchedOrder(p, variant.tile, variant.chunk)), stream);
+  variant.launch(BatchedArguments(p, BatchedOrder(p, variant.tile, variant.chunk)), traits.multiprocessors, stream);
 }
 
 }  // namespace

@@ -17,7 +17,6 @@ struct DoubleLarge : BatchedDmmaCore<float, 32> {
 struct DoubleSmall : BatchedDmmaCore<float, 16> {
   using BatchedDmmaCore::BatchedDmmaCore;
   static constexpr int resident = 8;
-  static constexpr bool ahead = false;
 };
 struct RoundedLarge : Tf32Core<32> {
   using Tf32Core::Tf32Core;
@@ -27,7 +26,6 @@ struct RoundedLarge : Tf32Core<32> {
 struct RoundedSmall : Tf32Core<16> {
   using Tf32Core::Tf32Core;
   static constexpr int resident = 8;
-  static constexpr bool ahead = false;
 };
 struct FmaLarge : BatchedFfmaCore<32> {
   using BatchedFfmaCore::BatchedFfmaCore;
@@ -37,14 +35,13 @@ struct FmaLarge : BatchedFfmaCore<32> {
 struct FmaSmall : BatchedFfmaCore<16> {
   using BatchedFfmaCore::BatchedFfmaCore;
   static constexpr int resident = 8;
-  static constexpr bool ahead = false;
 };
 
 }  // namespace
 
-const BatchedVariant batched_tf32x3 = batched_variant<SplitLarge>();
-const BatchedVariant batched_f32_double[2] = {batched_variant<DoubleSmall>(), batched_variant<DoubleLarge>()};
-const BatchedVariant batched_tf32[2] = {batched_variant<RoundedSmall>(), batched_variant<RoundedLarge>()};
-const BatchedVariant batched_ffma[2] = {batched_variant<FmaSmall>(), batched_variant<FmaLarge>()};
+const BatchedVariant batched_tf32x3 = batched_variant<SplitLarge, false>();
+const BatchedVariant batched_f32_double[2] = {batched_variant<DoubleSmall, true>(), batched_variant<DoubleLarge, false>()};
+const BatchedVariant batched_tf32[2] = {batched_variant<RoundedSmall, true>(), batched_variant<RoundedLarge, false>()};
+const BatchedVariant batched_ffma[2] = {batched_variant<FmaSmall, true>(), batched_variant<FmaLarge, false>()};
 
 }  // namespace tritri::cuda

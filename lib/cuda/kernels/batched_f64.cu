@@ -11,11 +11,10 @@ struct Large : BatchedDmmaCore<double, 32> {
 struct Small : BatchedDmmaCore<double, 16> {
   using BatchedDmmaCore::BatchedDmmaCore;
   static constexpr int resident = 8;
-  static constexpr bool ahead = false;
 };
 
 }  // namespace
 
-const BatchedVariant batched_f64[2] = {batched_variant<Small>(), batched_variant<Large>()};
+const BatchedVariant batched_f64[2] = {batched_variant<Small, true>(), batched_variant<Large, false>()};
 
 }  // namespace tritri::cuda

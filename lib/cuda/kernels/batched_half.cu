@@ -13,12 +13,11 @@ template <class T>
 struct Small : HalfCore<T, 16> {
   using HalfCore<T, 16>::HalfCore;
   static constexpr int resident = 8;
-  static constexpr bool ahead = false;
 };
 
 }  // namespace
 
-const BatchedVariant batched_f16[2] = {batched_variant<Small<__half>>(), batched_variant<Large<__half>>()};
-const BatchedVariant batched_bf16[2] = {batched_variant<Small<__nv_bfloat16>>(), batched_variant<Large<__nv_bfloat16>>()};
+const BatchedVariant batched_f16[2] = {batched_variant<Small<__half>, true>(), batched_variant<Large<__half>, false>()};
+const BatchedVariant batched_bf16[2] = {batched_variant<Small<__nv_bfloat16>, true>(), batched_variant<Large<__nv_bfloat16>, false>()};
 
 }  // namespace tritri::cuda

@@ -1,6 +1,7 @@
-// The skeleton for batches of small matrices: a warp computes a tile of C in registers, straight from global memory, and up to four warps share
-// a matrix. Such products live on memory bandwidth: each sector of a triangle is asked for once by a warp, and the L1 cache serves those of
-// neighbouring tiles. What is multiplied and how is a core (batched_core.cuh); fill, unit diagonal, op, order, packing, alignment are data.
+// Kernels for batches of small matrices: a warp computes a tile of C in registers, straight from global memory. Where a tile is all of C, warps go
+// from matrix to matrix; else up to four share one. Such products live on memory bandwidth: a warp asks for each sector of a triangle once, and
+// the L1 cache serves those of neighbouring tiles. What is multiplied and how is a core (batched_core.cuh); fill, unit diagonal, op, order,
+// packing and alignment are data.
 #pragma once
 #include <cmath>
 #include <cstring>
@@ -40,8 +41,9 @@ struct BatchedArguments {
 // One instantiation, as the host sees it.
 struct BatchedVariant {
   int tile, chunk;
+  bool single;  // m, n, k at most a tile's edge
   void (*load)();
-  void (*launch)(const BatchedArguments &arguments, cudaStream_t stream);
+  void (*launch)(const BatchedArguments &arguments, int multiprocessors, cudaStream_t stream);
 };
 extern const BatchedVariant batched_tf32x3, batched_f32_double[2], batched_tf32[2], batched_ffma[2];  // of two: tiles of 16 and 32
 extern const BatchedVariant batched_f64[2], batched_f16[2], batched_bf16[2];
@@ -66,71 +68,117 @@ __device__ __noinline__ Run<T, count> read_elements(const View &v, const T *data
   return run;
 }
 
-// A lane's share of a chunk on its way from memory: words as they were read, line by line, nothing masked yet.
+// A lane's share of the chunk that begins at (x0, k0), on its way from memory: words as they were read, line by line, nothing masked yet.
 template <class Map, class T>
 class BatchedFragment {
-  using Cell = typename CellOf<T>::type;
   static constexpr int X = Map::held_x, K = Map::held_k, per_cell = CellOf<T>::elements, cells = K / per_cell;
   static constexpr int size = static_cast<int>(sizeof(T)), total = X * K * size / 4, far = 1 << 20;
+  using Cell = typename CellOf<T>::type;
   uint32_t words[total];
 
-  // Consecutive elements that one read brings, and reads of a line; a line is one x or one k.
-  template <bool along_k> struct Part { static constexpr int lines = along_k ? X : K, wide = along_k ? K : Map::wide_x, reads = (along_k ? K : X) / wide, words = wide * size / 4; };
+  // A line is one x or one k, `wide` the elements that a read brings.
+  template <bool along_k> struct Part {
+    static constexpr int lines = along_k ? X : K, wide = along_k ? K : Map::wide_x, reads = (along_k ? K : X) / wide, words = wide * size / 4;
+    static constexpr __host__ __device__ int x(int line, int read) { return Map::step_x(along_k ? line : read * wide); }
+    static constexpr __host__ __device__ int k(int line) { return along_k ? 0 : line; }
+    static constexpr __host__ __device__ int step(int line) { return along_k ? Map::step_x(line) : line; }
+  };
 
-  // Line `line` of a lane counts from here on.
-  template <bool along_k> static constexpr __host__ __device__ int line_step(int line) { return along_k ? Map::step_x(line) : line; }
+  // Whether all of the chunk is inside the fill and off a unit diagonal.
+  static __device__ __forceinline__ bool whole(const View &v, int x0, int k0) {
+    const int below = x0 - k0;
+    if (v.unit && below > -Map::tile && below < Map::chunk) return false;
+    return v.fill == Fill::full || (v.fill == Fill::lower ? below >= Map::chunk - 1 : below <= 1 - Map::tile);
+  }
 
   template <bool along_k>
-  __device__ __forceinline__ void load_vectors(const View &v, const T *data, int x0, int k0) {
+  static __device__ __forceinline__ uint32_t wanted(const View &v, int x0, int k0) {
+    using P = Part<along_k>;
+    const int rows = static_cast<int>(v.rows), cols = static_cast<int>(v.cols);
+    if (x0 + Map::tile <= rows && k0 + Map::chunk <= cols && whole(v, x0, k0)) return ~0u;
+    const int x = x0 + Map::first_x(), k = k0 + Map::first_k(), below = x - k;
+    const int least = v.fill == Fill::lower ? 1 - P::wide : -far, most = v.fill == Fill::upper ? P::wide - 1 : far;
+    uint32_t bits = 0;
+#pragma unroll
+    for (int line = 0; line < P::lines; ++line)
+#pragma unroll
+      for (int r = 0; r < P::reads; ++r) {
+        const int dx = P::x(line, r), dk = P::k(line);
+        if (x + dx < rows && k + dk < cols && below + dx - dk >= least && below + dx - dk <= most) bits |= 1u << (line * P::reads + r);
+      }
+    return bits;
+  }
+
+  template <bool along_k>
+  __device__ __forceinline__ void read_vectors(const View &v, const T *data, int x0, int k0, uint32_t reads) {
     using P = Part<along_k>;
     using Word = typename WordOf<P::wide * size>::type;
-    constexpr int more_x = along_k ? 0 : P::wide - 1, more_k = along_k ? P::wide - 1 : 0;
-    const int x = x0 + Map::first_x(), k = k0 + Map::first_k(), below = x - k;
-    const int least = v.fill == Fill::lower ? -more_x - more_k : -far, most = v.fill == Fill::upper ? more_x + more_k : far;
-    const int x_end = static_cast<int>(v.rows) - x, k_end = static_cast<int>(v.cols) - k;
+    const int x = x0 + Map::first_x(), k = k0 + Map::first_k();
     const T *line_begin = data + (along_k ? x : k) * v.ld + (along_k ? k : x);
 #pragma unroll
     for (int line = 0; line < P::lines; ++line) {
 #pragma unroll
       for (int r = 0; r < P::reads; ++r) {
-        const int dx = Map::step_x(along_k ? line : r * P::wide), dk = along_k ? 0 : line;
-        const bool any = dx < x_end && dk < k_end && below + dx - dk >= least && below + dx - dk <= most;
+        const int place = line * P::reads + r;
         Word w{};
-        if (any) w = __ldg(reinterpret_cast<const Word *>(line_begin + (along_k ? 0 : dx)));
+        if (reads >> place & 1) w = __ldg(reinterpret_cast<const Word *>(line_begin + (along_k ? 0 : P::x(line, r))));
 #pragma unroll
-        for (int y = 0; y < P::words; ++y) words[(line * P::reads + r) * P::words + y] = reinterpret_cast<const uint32_t *>(&w)[y];
+        for (int y = 0; y < P::words; ++y) words[place * P::words + y] = reinterpret_cast<const uint32_t *>(&w)[y];
       }
-      if (line + 1 < P::lines) line_begin += (line_step<along_k>(line + 1) - line_step<along_k>(line)) * v.ld;
+      if (line + 1 < P::lines) line_begin += (P::step(line + 1) - P::step(line)) * v.ld;
     }
   }
 
   template <bool along_k>
-  __device__ __forceinline__ void load_elements(const View &v, const T *data, int x0, int k0) {
+  __device__ __forceinline__ void read_singly(const View &v, const T *data, int x0, int k0) {
     using P = Part<along_k>;
     const int x = x0 + Map::first_x(), k = k0 + Map::first_k();
 #pragma unroll
     for (int line = 0; line < P::lines; ++line)
 #pragma unroll
       for (int r = 0; r < P::reads; ++r) {
-        const Run<T, P::wide> run = read_elements<T, P::wide>(v, data, x + Map::step_x(along_k ? line : r * P::wide), k + (along_k ? 0 : line));
+        const Run<T, P::wide> run = read_elements<T, P::wide>(v, data, x + P::x(line, r), k + P::k(line));
         memcpy(&words[(line * P::reads + r) * P::words], &run, sizeof(run));
       }
   }
 
  public:
-  // Of the chunk that begins at (x0, k0). A vector is read where one of its elements exists; without vectors only what exists is.
-  __device__ __forceinline__ void load(const BatchedSide &side, const T *data, int x0, int k0) {
+  // A bit for every read of a vector in which an element exists.
+  static __device__ __forceinline__ uint32_t wanted(const BatchedSide &side, int x0, int k0) {
+    return side.view.row_lines ? wanted<true>(side.view, x0, k0) : wanted<false>(side.view, x0, k0);
+  }
+
+  __device__ __forceinline__ void load(const BatchedSide &side, const T *data, int x0, int k0, uint32_t reads) {
     if (side.vectors) {
-      if (side.view.row_lines) load_vectors<true>(side.view, data, x0, k0);
-      else load_vectors<false>(side.view, data, x0, k0);
+      if (side.view.row_lines) read_vectors<true>(side.view, data, x0, k0, reads);
+      else read_vectors<false>(side.view, data, x0, k0, reads);
     } else {
-      if (side.view.row_lines) load_elements<true>(side.view, data, x0, k0);
-      else load_elements<false>(side.view, data, x0, k0);
+      if (side.view.row_lines) read_singly<true>(side.view, data, x0, k0);
+      else read_singly<false>(side.view, data, x0, k0);
     }
   }
 
-  // Sorted into cells and masked by selection: zero outside the fill, one on a unit diagonal. Outside the matrix there are zeros already.
-  __device__ __forceinline__ void take(const BatchedSide &side, int x0, int k0, Cell (&cell)[X][cells]) const {
+  // A bit for every element: those inside the fill, and those that are one. Outside the matrix there are zeros already.
+  struct Mask { uint32_t keep, ones; };
+  static __device__ __forceinline__ Mask mask(const View &v, int x0, int k0) {
+    if (whole(v, x0, k0)) return {~0u, 0};
+    const int x = x0 + Map::first_x(), below = x - k0 - Map::first_k();
+    const int least = v.fill == Fill::lower ? 0 : -far, most = v.fill == Fill::upper ? 0 : far, diagonal = static_cast<int>(min(v.rows, v.cols));
+    Mask mask{0, 0};
+#pragma unroll
+    for (int i = 0; i < X; ++i)
+#pragma unroll
+      for (int e = 0; e < K; ++e) {
+        const int at = below + Map::step_x(i) - e;
+        const bool is_one = v.unit && at == 0;
+        if (at >= least && at <= most && !is_one) mask.keep |= 1u << (i * K + e);
+        if (is_one && x + Map::step_x(i) < diagonal) mask.ones |= 1u << (i * K + e);
+      }
+    return mask;
+  }
+
+  // Sorted into cells and masked by selection.
+  __device__ __forceinline__ void take(const BatchedSide &side, const Mask &mask, Cell (&cell)[X][cells]) const {
 #pragma unroll
     for (int i = 0; i < X; ++i)
 #pragma unroll
@@ -146,26 +194,25 @@ class BatchedFragment {
                                            : __hiloint2double(static_cast<int>(words[along_x + 1]), static_cast<int>(words[along_x]));
         }
       }
-    const View &v = side.view;
-    if (block_is_whole(v.fill, v.unit, {x0, x0 + Map::tile}, {k0, k0 + Map::chunk})) return;
-    const int below = x0 + Map::first_x() - k0 - Map::first_k();  // of element (i, e): below + step_x(i) - e
-    const int least = v.fill == Fill::lower ? 0 : -far, most = v.fill == Fill::upper ? 0 : far;
-    const int side_length = static_cast<int>(v.rows < v.cols ? v.rows : v.cols) - x0 - Map::first_x();
+    if (__all_sync(~0u, mask.keep == ~0u)) return;
 #pragma unroll
     for (int i = 0; i < X; ++i)
 #pragma unroll
       for (int e = 0; e < K; ++e) {
-        const int at = below + Map::step_x(i) - e;
-        const bool keep = at >= least && at <= most, is_one = v.unit && at == 0, inside = Map::step_x(i) < side_length;
+        if (mask.keep >> (i * K + e) & 1) continue;
         Cell &x = cell[i][e / per_cell];
-        if constexpr (per_cell == 1) {
-          if (!keep) x = 0;
-          if (is_one) x = inside ? 1 : 0;
-        } else {
-          const uint32_t mask = e % 2 ? 0xffff0000u : 0xffffu;
-          if (!keep || is_one) x &= ~mask;
-          if (is_one && inside) x |= (CellOf<T>::one | CellOf<T>::one << 16) & mask;
-        }
+        if constexpr (per_cell == 1) x = 0;
+        else x &= e % 2 ? 0xffffu : 0xffff0000u;
+      }
+    if (!side.view.unit) return;
+#pragma unroll
+    for (int i = 0; i < X; ++i)
+#pragma unroll
+      for (int e = 0; e < K; ++e) {
+        if (!(mask.ones >> (i * K + e) & 1)) continue;
+        Cell &x = cell[i][e / per_cell];
+        if constexpr (per_cell == 1) x = 1;
+        else x |= e % 2 ? CellOf<T>::one << 16 : CellOf<T>::one;
       }
   }
 };
@@ -182,117 +229,200 @@ __device__ __noinline__ void compute_again(const ProductArguments &p, int64_t ba
   }
 }
 
-// Assumes: m, n, k at most BatchedOrder::most_size, batch below 2^31, C apart from A and B.
+// How a lane's runs of the tile at (i0, j0) go to C: a bit for each that is stored as a vector, and for each of which only elements are.
+struct BatchedRuns { uint32_t vectors, elements; };
+
+template <class Map>
+__device__ __forceinline__ BatchedRuns runs_of(const BatchedArguments &args, int i0, int j0) {
+  const View &c = args.p.c;
+  const int m = static_cast<int>(c.rows), n = static_cast<int>(c.cols), first = i0 + Map::first_x();
+  BatchedRuns runs{0, 0};
+#pragma unroll
+  for (int i = 0; i < Map::held_x; ++i)
+#pragma unroll
+    for (int u = 0; u < Map::runs; ++u) {
+      const int row = first + Map::step_x(i), col = j0 + Map::run_column(u);
+      const int begin = c.fill == Fill::upper ? row : 0, end = c.fill == Fill::lower ? min(row + 1, n) : n;
+      const uint32_t bit = 1u << (i * Map::runs + u);
+      if (row >= m || col + Map::run <= begin || col >= end) continue;
+      if (args.c_vectors && col >= begin && col + Map::run <= end) runs.vectors |= bit;
+      else runs.elements |= bit;
+    }
+  return runs;
+}
+
+// The core's sums into C's tile at (i0, j0).
 template <class Core>
-__global__ void __launch_bounds__(32 * BatchedOrder::most_warps, Core::resident) batched(const __grid_constant__ BatchedArguments args) {
+__device__ __forceinline__ void store_tile(const BatchedArguments &args, const Core &core, const BatchedRuns &runs, int64_t batch, int i0, int j0) {
   using T = typename Core::T;
   using Acc = typename Core::Acc;
   using Map = typename Core::Map;
+  using Values = Run<T, Map::run>;
+  using Word = typename WordOf<sizeof(Values)>::type;
+  const ProductArguments &p = args.p;
+  if (__any_sync(~0u, core.odd_one_out() || !args.finite)) {
+    compute_again<T>(p, batch, i0, j0, Map::tile);
+    return;
+  }
+  const Acc alpha = static_cast<Acc>(p.alpha_re), beta = static_cast<Acc>(p.beta_re);
+  // Adding +0 makes +0 of what a negative alpha makes of a structural zero.
+  const auto scaled = [&](int i, int u, int t) { return alpha * core.at(i, Map::run_block(u, t), Map::run_odd(u, t)) + Acc(0); };
+  const int first = i0 + Map::first_x();
+  T *const c = static_cast<T *>(const_cast<void *>(p.c.data)) + batch * p.c.batch_stride;
+  T *line = c + first * p.c.ld + j0;
+#pragma unroll
+  for (int i = 0; i < Map::held_x; ++i) {
+#pragma unroll
+    for (int u = 0; u < Map::runs; ++u) {
+      if (!(runs.vectors >> (i * Map::runs + u) & 1)) continue;
+      Word *const to = reinterpret_cast<Word *>(line + Map::run_column(u));
+      Values values{};
+      if (beta != 0) *reinterpret_cast<Word *>(&values) = *to;
+#pragma unroll
+      for (int t = 0; t < Map::run; ++t) {
+        const Acc value = scaled(i, u, t);
+        values.value[t] = narrow<T>(beta != 0 ? value + beta * static_cast<Acc>(widen(values.value[t])) : value);
+      }
+      __stcs(to, *reinterpret_cast<const Word *>(&values));
+    }
+    if (i + 1 < Map::held_x) line += (Map::step_x(i + 1) - Map::step_x(i)) * p.c.ld;
+  }
+  if (!__any_sync(~0u, runs.elements != 0)) return;
+  const int n = static_cast<int>(p.n);
+#pragma unroll
+  for (int i = 0; i < Map::held_x; ++i)
+#pragma unroll
+    for (int u = 0; u < Map::runs; ++u) {
+      if (!(runs.elements >> (i * Map::runs + u) & 1)) continue;
+      const int row = first + Map::step_x(i), col = j0 + Map::run_column(u);
+      const int begin = p.c.fill == Fill::upper ? row : 0, end = p.c.fill == Fill::lower ? min(row + 1, n) : n;
+      T *const to = c + p.c.offset(row, 0) + col;
+#pragma unroll
+      for (int t = 0; t < Map::run; ++t) {
+        if (col + t < begin || col + t >= end) continue;
+        Acc value = scaled(i, u, t);
+        if (beta != 0) value += beta * static_cast<Acc>(widen(to[t]));
+        to[t] = narrow<T>(value);
+      }
+    }
+}
+
+template <class T>
+__device__ __forceinline__ const T *operand_of(const BatchedSide &side, int64_t batch) { return matrix_of<T>(side.view, batch); }
+
+// Several tiles of C. A block has threadIdx.z matrices, threadIdx.y warps for each.
+// Assumes: m, n, k at most BatchedOrder::most_size, batch below 2^31, C apart from A and B.
+template <class Core>
+__global__ void __launch_bounds__(32 * BatchedOrder::most_warps, Core::resident) batched_tiles(const __grid_constant__ BatchedArguments args) {
+  using T = typename Core::T;
+  using Map = typename Core::Map;
+  using Fragment = BatchedFragment<Map, T>;
   using Cell = typename CellOf<T>::type;
-  constexpr int X = Map::held_x, cells = Map::held_k / CellOf<T>::elements, tile = Map::tile;
+  constexpr int X = Map::held_x, cells = Map::held_k / CellOf<T>::elements;
   __shared__ __align__(16) float shared[BatchedOrder::most_warps * Core::shared_floats + 1];
 
-  const ProductArguments &p = args.p;
-  const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0), sharing = args.order.warps;
-  const int64_t batch = static_cast<int64_t>(blockIdx.x) * args.order.matrices_per_block() + warp / sharing;
-  if (batch >= p.batch) return;
-  const T *const a = static_cast<const T *>(args.a.view.data) + batch * args.a.view.batch_stride;
-  const T *const b = static_cast<const T *>(args.b.view.data) + batch * args.b.view.batch_stride;
-  T *const c = static_cast<T *>(const_cast<void *>(p.c.data)) + batch * p.c.batch_stride;
-  const Acc alpha = static_cast<Acc>(p.alpha_re), beta = static_cast<Acc>(p.beta_re);
-  const int m = static_cast<int>(p.m), n = static_cast<int>(p.n);
-
-  const int own = warp % sharing, last = args.order.first[own + 1];
+  const int own = __shfl_sync(~0u, static_cast<int>(threadIdx.y), 0), which = __shfl_sync(~0u, static_cast<int>(threadIdx.z), 0);
+  const int64_t batch = static_cast<int64_t>(blockIdx.x) * blockDim.z + which;
+  if (batch >= args.p.batch) return;
+  const T *const a = operand_of<T>(args.a, batch), *const b = operand_of<T>(args.b, batch);
+  const int last = args.order.first[own + 1];
 #pragma unroll 1
-  for (int place = args.order.first[own]; place < last; ++place) {
-    const int i0 = args.order.row[place] * tile, j0 = args.order.col[place] * tile;
-    const Range range = k_range(p.a.fill, p.b.fill, p.k, {i0, min(i0 + tile, m)}, {j0, min(j0 + tile, n)});
-    const int k_begin = static_cast<int>(range.begin) / Map::chunk * Map::chunk, k_end = range.empty() ? k_begin : static_cast<int>(range.end);
-    Core core(shared + warp * Core::shared_floats);
+  for (int index = args.order.first[own]; index < last; ++index) {
+    const BatchedPlace place = args.order.place[index];
+    const int i0 = place.row * Map::tile, j0 = place.col * Map::tile, k_begin = place.begin * Map::chunk, k_end = place.end * Map::chunk;
+    Core core(shared + (which * static_cast<int>(blockDim.y) + own) * Core::shared_floats);
+    const auto load = [&](Fragment &left, Fragment &right, int k) {
+      left.load(args.a, a, i0, k, Fragment::wanted(args.a, i0, k));
+      right.load(args.b, b, j0, k, Fragment::wanted(args.b, j0, k));
+    };
+    const auto multiply = [&](const Fragment &a_now, const Fragment &b_now, int k) {
+      Cell left[X][cells], right[X][cells];
+      a_now.take(args.a, Fragment::mask(args.a.view, i0, k), left);
+      b_now.take(args.b, Fragment::mask(args.b.view, j0, k), right);
+      core.multiply(left, right);
+    };
     if constexpr (Core::ahead) {
-      BatchedFragment<Map, T> a_next, b_next;
+      Fragment a_next, b_next;
       // Each chunk is loaded one turn ahead; the first turn only loads, so that the loads stand here once.
 #pragma unroll 1
       for (int k = k_begin - Map::chunk; k < k_end; k += Map::chunk) {
-        const BatchedFragment<Map, T> a_now = a_next, b_now = b_next;
-        if (k + Map::chunk < k_end) {
-          a_next.load(args.a, a, i0, k + Map::chunk);
-          b_next.load(args.b, b, j0, k + Map::chunk);
-        }
-        if (k < k_begin) continue;
-        Cell left[X][cells], right[X][cells];
-        a_now.take(args.a, i0, k, left);
-        b_now.take(args.b, j0, k, right);
-        core.multiply(left, right);
+        const Fragment a_now = a_next, b_now = b_next;
+        if (k + Map::chunk < k_end) load(a_next, b_next, k + Map::chunk);
+        if (k >= k_begin) multiply(a_now, b_now, k);
       }
     } else {
 #pragma unroll 1
       for (int k = k_begin; k < k_end; k += Map::chunk) {
-        BatchedFragment<Map, T> a_now, b_now;
-        a_now.load(args.a, a, i0, k);
-        b_now.load(args.b, b, j0, k);
-        Cell left[X][cells], right[X][cells];
-        a_now.take(args.a, i0, k, left);
-        b_now.take(args.b, j0, k, right);
-        core.multiply(left, right);
+        Fragment a_now, b_now;
+        load(a_now, b_now, k);
+        multiply(a_now, b_now, k);
       }
     }
-
-    if (__any_sync(~0u, core.odd_one_out() || !args.finite)) {
-      compute_again<T>(p, batch, i0, j0, tile);
-      continue;
-    }
-#pragma unroll
-    for (int i = 0; i < X; ++i) {
-      const int row = i0 + Map::first_x() + Map::step_x(i);
-      if (row >= m) continue;
-      const Range held = row_held(p.c.fill, row, n);
-      const int begin = static_cast<int>(held.begin), end = static_cast<int>(held.end);
-      T *const line = c + (p.c.packed ? p.c.offset(row, 0) : row * p.c.ld);
-#pragma unroll
-      for (int u = 0; u < Map::runs; ++u) {
-        const int col = j0 + Map::run_column(u);
-        // Adding +0 makes +0 of what a negative alpha makes of a structural zero.
-        const auto scaled = [&](int t) { return alpha * core.at(i, Map::run_block(u, t), Map::run_odd(u, t)) + Acc(0); };
-        if (args.c_vectors && col >= begin && col + Map::run <= end) {
-          using Values = Run<T, Map::run>;
-          Values values;
-          if (beta != 0) {
-            values = *reinterpret_cast<const Values *>(line + col);
-#pragma unroll
-            for (int t = 0; t < Map::run; ++t) values.value[t] = narrow<T>(scaled(t) + beta * static_cast<Acc>(widen(values.value[t])));
-          } else {
-#pragma unroll
-            for (int t = 0; t < Map::run; ++t) values.value[t] = narrow<T>(scaled(t));
-          }
-          using Word = typename WordOf<sizeof(Values)>::type;
-          __stcs(reinterpret_cast<Word *>(line + col), *reinterpret_cast<const Word *>(&values));
-        } else {
-#pragma unroll
-          for (int t = 0; t < Map::run; ++t) {
-            if (col + t < begin || col + t >= end) continue;
-            Acc value = scaled(t);
-            if (beta != 0) value += beta * static_cast<Acc>(widen(line[col + t]));
-            line[col + t] = narrow<T>(value);
-          }
-        }
-      }
-    }
+    store_tile(args, core, runs_of<Map>(args, i0, j0), batch, i0, j0);
   }
 }
 
+// C is one tile, and k is no longer than its edge: what a lane reads and masks is the same for every matrix.
 template <class Core>
+__global__ void __launch_bounds__(32 * BatchedOrder::most_warps, Core::resident) batched_single(const __grid_constant__ BatchedArguments args) {
+  using T = typename Core::T;
+  using Map = typename Core::Map;
+  using Fragment = BatchedFragment<Map, T>;
+  using Cell = typename CellOf<T>::type;
+  constexpr int X = Map::held_x, cells = Map::held_k / CellOf<T>::elements, chunks = Map::tile > Map::chunk ? Map::tile / Map::chunk : 1;
+  __shared__ __align__(16) float shared[BatchedOrder::most_warps * Core::shared_floats + 1];
+
+  uint32_t a_reads[chunks], b_reads[chunks];
+  typename Fragment::Mask a_mask[chunks], b_mask[chunks];
+#pragma unroll
+  for (int c = 0; c < chunks; ++c) {
+    a_reads[c] = Fragment::wanted(args.a, 0, c * Map::chunk);
+    b_reads[c] = Fragment::wanted(args.b, 0, c * Map::chunk);
+    a_mask[c] = Fragment::mask(args.a.view, 0, c * Map::chunk);
+    b_mask[c] = Fragment::mask(args.b.view, 0, c * Map::chunk);
+  }
+  const BatchedRuns runs = runs_of<Map>(args, 0, 0);
+  const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.y), 0), step = static_cast<int>(gridDim.x) * BatchedOrder::most_warps;
+#pragma unroll 1
+  for (int64_t batch = static_cast<int64_t>(blockIdx.x) * BatchedOrder::most_warps + warp; batch < args.p.batch; batch += step) {
+    const T *const a = operand_of<T>(args.a, batch), *const b = operand_of<T>(args.b, batch);
+    Fragment a_now[chunks], b_now[chunks];
+#pragma unroll
+    for (int c = 0; c < chunks; ++c) {
+      a_now[c].load(args.a, a, 0, c * Map::chunk, a_reads[c]);
+      b_now[c].load(args.b, b, 0, c * Map::chunk, b_reads[c]);
+    }
+    Core core(shared + warp * Core::shared_floats);
+#pragma unroll
+    for (int c = 0; c < chunks; ++c) {
+      Cell left[X][cells], right[X][cells];
+      a_now[c].take(args.a, a_mask[c], left);
+      b_now[c].take(args.b, b_mask[c], right);
+      core.multiply(left, right);
+    }
+    store_tile(args, core, runs, batch, 0, 0);
+  }
+}
+
+template <class Core, bool single>
 constexpr BatchedVariant batched_variant() {
   const auto load = [] {
     cudaFuncAttributes attributes;
-    TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, batched<Core>));
+    if constexpr (single) TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, batched_single<Core>));
+    else TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, batched_tiles<Core>));
   };
-  const auto launch = [](const BatchedArguments &args, cudaStream_t stream) {
-    const int64_t each = args.order.matrices_per_block(), blocks = (args.p.batch + each - 1) / each;
-    batched<Core><<<static_cast<unsigned>(blocks), static_cast<unsigned>(32 * args.order.warps * each), 0, stream>>>(args);
+  const auto launch = [](const BatchedArguments &args, int multiprocessors, cudaStream_t stream) {
+    constexpr int warps = BatchedOrder::most_warps;
+    if constexpr (single) {
+      const int64_t most = int64_t{multiprocessors} * Core::resident, blocks = (args.p.batch + warps - 1) / warps;
+      batched_single<Core><<<static_cast<unsigned>(blocks < most ? blocks : most), dim3(32, warps), 0, stream>>>(args);
+    } else {
+      const int64_t each = args.order.matrices_per_block(), blocks = (args.p.batch + each - 1) / each;
+      batched_tiles<Core><<<static_cast<unsigned>(blocks), dim3(32, static_cast<unsigned>(args.order.warps), static_cast<unsigned>(each)), 0, stream>>>(args);
+    }
     TRITRI_CUDA_CHECK(cudaGetLastError());
   };
-  return {Core::Map::tile, Core::Map::chunk, load, launch};
+  return {Core::Map::tile, Core::Map::chunk, single, load, launch};
 }
 
 }  // namespace tritri::cuda

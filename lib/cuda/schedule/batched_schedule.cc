@@ -5,7 +5,7 @@
 namespace tritri::cuda {
 namespace {
 
-struct Tile { int8_t row, col; int16_t cost; };
+struct Tile { BatchedPlace place; int16_t cost; };
 
 // Of one matrix: lines in whole units of 64 bytes, which is what an H200's memory fetches at once.
 double line_bytes(const View &x, Dtype dtype) {
@@ -32,9 +32,10 @@ BatchedOrder::BatchedOrder(const Problem &p, int edge, int chunk) {
       const Range rows{i * edge, std::min((i + 1) * edge, p.m)}, cols{j * edge, std::min((j + 1) * edge, p.n)};
       if (p.c.fill == Fill::lower && rows.end - 1 < cols.begin) continue;
       if (p.c.fill == Fill::upper && rows.begin > cols.end - 1) continue;
-      const int64_t chunks = (k_range(p.a.fill, p.b.fill, p.k, rows, cols).size() + chunk - 1) / chunk;
-      tiles[count++] = {static_cast<int8_t>(i), static_cast<int8_t>(j), static_cast<int16_t>(chunks + 1)};  // 1: the store
-      total = static_cast<int16_t>(total + chunks + 1);
+      const Range k = k_range(p.a.fill, p.b.fill, p.k, rows, cols);
+      const int64_t begin = k.begin / chunk, end = k.empty() ? begin : (k.end + chunk - 1) / chunk;
+      tiles[count] = {{static_cast<uint8_t>(i), static_cast<uint8_t>(j), static_cast<uint8_t>(begin), static_cast<uint8_t>(end)}, static_cast<int16_t>(end - begin + 1)};
+      total = static_cast<int16_t>(total + tiles[count++].cost);  // 1 is for the store
     }
   std::stable_sort(tiles, tiles + count, [](const Tile &x, const Tile &y) { return x.cost > y.cost; });
 
@@ -49,14 +50,13 @@ BatchedOrder::BatchedOrder(const Problem &p, int edge, int chunk) {
     longest = *std::max_element(load, load + w);
     if (w > 1 && 0.85 * longest * w > total) continue;
     warps = w;
-    int place = 0;
+    int next = 0;
     for (int8_t own = 0; own < w; ++own) {
       for (int t = 0; t < count; ++t) {
         if (owner[t] != own) continue;
-        row[place] = tiles[t].row;
-        col[place++] = tiles[t].col;
+        place[next++] = tiles[t].place;
       }
-      first[own + 1] = static_cast<int8_t>(place);
+      first[own + 1] = static_cast<int8_t>(next);
     }
     return;
   }

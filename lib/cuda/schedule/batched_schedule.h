@@ -7,6 +7,11 @@
 
 namespace tritri::cuda {
 
+struct BatchedPlace {
+  uint8_t row, col;    // in tiles
+  uint8_t begin, end;  // of its k, in chunks
+};
+
 // The tiles of one matrix dealt out to the warps that share it, each warp's longest first. The same for every matrix of the batch.
 struct BatchedOrder {
   static constexpr int64_t most_size = 128;  // of m, n and k
@@ -14,7 +19,7 @@ struct BatchedOrder {
 
   int8_t warps = 1;                    // per matrix
   int8_t first[most_warps + 1] = {};   // warp w has places [first[w], first[w + 1])
-  int8_t row[most_tiles] = {}, col[most_tiles] = {};  // in tiles
+  BatchedPlace place[most_tiles] = {};
   int16_t longest = 0, total = 0;      // cost of the busiest warp and of all, in chunks of k
 
   // Places inside C's fill only. Needs at most most_tiles tiles of `edge` x `edge`; `chunk`: the k of one step.

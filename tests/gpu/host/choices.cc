@@ -55,6 +55,30 @@ void every_problem_has_a_kernel() {
   }
 }
 
+// Batches of small matrices have a kernel of their own, in every storage and type that it serves.
+void batches_of_small_matrices() {
+  const auto kernel = [](const Problem &p) { return std::string(make_plan(p, TRITRI_ALGORITHM_AUTO, h200(), plenty).kernel_name); };
+  for (const Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::f16, Dtype::bf16}) {
+    for (const int64_t n : {8, 16, 30, 32, 64, 100, 128}) {
+      Problem p = square(n, Fill::lower, Fill::lower, Fill::full, dtype);
+      p.batch = (int64_t{1} << 28) / (n * n * element_bytes(dtype));
+      p.a.batch_stride = p.b.batch_stride = p.c.batch_stride = n * n;
+      expect(kernel(p) == "batched", "268 MB of small triangles go to the kernel for batches, got " + kernel(p));
+      p.a.packed = true;
+      expect(kernel(p) == "batched", "packed triangles are read in place");
+      p.a.packed = false;
+      p.b.batch_stride = 0;
+      expect(kernel(p) == "batched", "one B serves a whole batch");
+    }
+  }
+  Problem p = square(64, Fill::lower, Fill::lower, Fill::full, Dtype::c64);
+  p.batch = 1000;
+  expect(kernel(p) != "batched", "complex numbers are not among its types");
+  p = square(129, Fill::lower, Fill::lower, Fill::full);
+  p.batch = 1000;
+  expect(kernel(p) != "batched", "matrices beyond 128 are not small");
+}
+
 void cublas_forms() {
   const auto form = [](const Problem &p) { return static_cast<CublasForm>(make_plan(p, TRITRI_ALGORITHM_CUBLAS, h200(), plenty).kernel); };
   Problem p = square(4096, Fill::full, Fill::full, Fill::full);
@@ -239,6 +263,7 @@ int main(int argc, char **argv) {
   return run(argc, argv,
              {
                  {"every_problem_has_a_kernel", every_problem_has_a_kernel},
+                 {"batches_of_small_matrices", batches_of_small_matrices},
                  {"cublas_forms", cublas_forms},
                  {"masked_products", masked_products},
                  {"trmm_products", trmm_products},

@@ -1,0 +1,90 @@
+#include "cuda/schedule/batched_schedule.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "support/catch.h"
+
+using namespace tritri;
+using namespace tritri::cuda;
+
+namespace {
+
+Problem product(int64_t m, int64_t n, int64_t k, Fill a, Fill b, Fill c, Dtype dtype = Dtype::f32) {
+  Problem p;
+  p.dtype = dtype;
+  p.m = m;
+  p.n = n;
+  p.k = k;
+  const auto set = [](View &x, int64_t rows, int64_t cols, Fill fill) {
+    x.rows = rows;
+    x.cols = x.ld = cols;
+    x.batch_stride = rows * cols;
+    x.fill = fill;
+  };
+  set(p.a, m, k, a);
+  set(p.b, k, n, b);
+  set(p.c, m, n, c);
+  return p;
+}
+
+}  // namespace
+
+TEST_CASE("batched order: every tile of C's fill comes once, with all of its k") {
+  const Fill fills[] = {Fill::full, Fill::lower, Fill::upper};
+  for (const Fill a : fills)
+    for (const Fill b : fills)
+      for (const Fill c : fills)
+        for (const int64_t m : {1, 31, 64, 128})
+          for (const int64_t n : {5, 32, 97, 128})
+            for (const int64_t k : {1, 33, 128})
+              for (const int chunk : {8, 16, 32}) {
+                const int64_t edge = 32;
+                const Problem p = product(m, n, k, a, b, c);
+                const BatchedOrder order(p, static_cast<int>(edge), chunk);
+                CAPTURE(static_cast<int>(a), static_cast<int>(b), static_cast<int>(c), m, n, k, chunk);
+                REQUIRE((order.warps >= 1 && order.warps <= BatchedOrder::most_warps && order.matrices_per_block() >= 1));
+                REQUIRE(order.longest * order.warps >= order.total);
+                std::set<std::pair<int, int>> seen;
+                for (int at = 0; at < order.first[order.warps]; ++at) {
+                  const BatchedPlace &place = order.place[at];
+                  REQUIRE(seen.insert({place.row, place.col}).second);
+                  const Range range = k_range(a, b, k, {place.row * edge, std::min((place.row + 1) * edge, m)}, {place.col * edge, std::min((place.col + 1) * edge, n)});
+                  if (range.empty()) REQUIRE(place.begin == place.end);
+                  else REQUIRE((place.begin * chunk <= range.begin && place.end * chunk >= range.end && place.end * chunk < range.end + chunk));
+                }
+                for (int64_t i = 0; i < m; ++i)
+                  for (int64_t j = 0; j < n; ++j)
+                    if (exists(c, i, j)) REQUIRE(seen.count({static_cast<int>(i / edge), static_cast<int>(j / edge)}) == 1);
+              }
+}
+
+TEST_CASE("batched order: the warps of a matrix have about the same to do, longest first") {
+  for (const int64_t n : {64, 96, 128}) {
+    const BatchedOrder order(product(n, n, n, Fill::lower, Fill::lower, Fill::full), 32, 16);
+    CAPTURE(n, order.longest, order.total);
+    REQUIRE(order.warps > 1);
+    REQUIRE(0.85 * order.longest * order.warps <= order.total);
+    for (int w = 0; w < order.warps; ++w)
+      for (int at = order.first[w] + 1; at < order.first[w + 1]; ++at)
+        REQUIRE(order.place[at].end - order.place[at].begin <= order.place[at - 1].end - order.place[at - 1].begin);
+  }
+  REQUIRE(BatchedOrder(product(32, 32, 32, Fill::lower, Fill::lower, Fill::full), 32, 16).warps == 1);
+}
+
+TEST_CASE("batched bytes: what an H200 moves for 268 MB per operand") {
+  const std::pair<int64_t, double> expected[] = {{16, .192e-3}, {32, .160e-3}, {64, .144e-3}, {128, .136e-3}};  // seconds at 4.2 TB/s
+  for (const auto &[n, seconds] : expected) {
+    Problem p = product(n, n, n, Fill::lower, Fill::lower, Fill::full);
+    p.batch = (int64_t{1} << 26) / (n * n);
+    CAPTURE(n);
+    REQUIRE(std::abs(batched_bytes(p) / 4.2e12 - seconds) < 1e-6);
+  }
+  Problem p = product(16, 16, 16, Fill::full, Fill::full, Fill::full);
+  p.batch = 1000;
+  p.a.batch_stride = 0;
+  REQUIRE(batched_bytes(p) == 1024 * (1 + 1000 + 1000));
+  p.beta = 1;
+  REQUIRE(batched_bytes(p) == 1024 * (1 + 1000 + 2000));
+}
