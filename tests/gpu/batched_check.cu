@@ -342,7 +342,7 @@ __global__ void fill_lower(T *data, int n, int64_t elements, unsigned seed) {
 
 // Relative error in the Frobenius norm of some matrices of the batch; FMA accumulation's beside it.
 void print_error(int n, const float *a, const float *b, const float *c, int64_t batch) {
-  const size_t one = static_cast<size_t>(n) * n, count = static_cast<size_t>(std::min<int64_t>(batch, 1 + 200000 / static_cast<int64_t>(one)));
+  const size_t one = static_cast<size_t>(n) * n, count = static_cast<size_t>(std::min<int64_t>(batch, 1 + 50000 / static_cast<int64_t>(one)));
   std::vector<float> x(one * count), y(one * count), z(one * count);
   CHECK(cudaMemcpy(x.data(), a, x.size() * 4, cudaMemcpyDeviceToHost));
   CHECK(cudaMemcpy(y.data(), b, y.size() * 4, cudaMemcpyDeviceToHost));

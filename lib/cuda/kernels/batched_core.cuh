@@ -19,6 +19,8 @@ struct LaneMap {
   static constexpr int wide_x = held_x < vector ? held_x : vector;  // consecutive x of a lane
   // A run of C is what the even and the odd column of a pair give, side by side where 16 bytes want both, else half a tile apart.
   static constexpr bool spread = wide_x == vector;
+  // Where a lane's x are several vectors, each is a part of the tile of its own, consecutive rows or columns.
+  static constexpr int parts = held_x / wide_x, part = tile / parts;
   static constexpr int run = spread ? wide_x : 2 * wide_x, runs = 2 * held_x / run;
   static_assert(held_x % wide_x == 0 && (spread || held_x == wide_x), "a lane's x come in whole vectors");
 
@@ -82,6 +84,9 @@ struct TileSums {
   }
 };
 
+// Parts of the tile that a chunk adds to, a bit each: of rows, of columns.
+struct Parts { unsigned rows, cols; };
+
 // Each core: the type in memory, the type of sums, multiply() for one chunk, at() for a sum, and odd_one_out(): whether a sum is NaN, or for
 // another reason may not stand. Then the tile is computed again, element by element.
 
@@ -110,7 +115,7 @@ struct Tf32x3Core {
     low = __float_as_uint(x - __uint_as_float(high));
   }
 
-  __device__ __forceinline__ void multiply(const float (&a)[X][K], const float (&b)[X][K]) {
+  __device__ __forceinline__ void multiply(const float (&a)[X][K], const float (&b)[X][K], const Parts &) {
     uint32_t b_high[X][K], b_low[X][K];
 #pragma unroll
     for (int j = 0; j < X; ++j)
@@ -162,7 +167,7 @@ struct Tf32Core {
   TileSums<float, X> sums;
   __device__ __forceinline__ explicit Tf32Core(float *) { sums.clear(); }
 
-  __device__ __forceinline__ void multiply(const float (&a)[X][K], const float (&b)[X][K]) {
+  __device__ __forceinline__ void multiply(const float (&a)[X][K], const float (&b)[X][K], const Parts &) {
     const auto rounded = [](float x) { return __float_as_uint(round_tf32(x)); };
 #pragma unroll
     for (int e = 0; e < K; e += 2) {
@@ -185,7 +190,8 @@ struct Tf32Core {
 };
 
 // Double-precision tensor instructions, for float64, and for sums of float32 that are so short that splitting would round more than the sum
-// does: products of float32 are exact in double.
+// does: products of float32 are exact in double. These instructions are what takes long, so parts of a tile on a diagonal that a chunk adds nothing to
+// are left out.
 template <class T_, int tile>
 struct BatchedDmmaCore {
   using T = T_;
@@ -197,7 +203,7 @@ struct BatchedDmmaCore {
   TileSums<double, X> sums;
   __device__ __forceinline__ explicit BatchedDmmaCore(float *) { sums.clear(); }
 
-  __device__ __forceinline__ void multiply(const T (&a)[X][K], const T (&b)[X][K]) {
+  __device__ __forceinline__ void multiply(const T (&a)[X][K], const T (&b)[X][K], const Parts &parts) {
 #pragma unroll
     for (int e = 0; e < K; e += 2) {
       double right[X][2];
@@ -209,7 +215,8 @@ struct BatchedDmmaCore {
       for (int m = 0; m < X / 2; ++m) {
         const double left[4] = {a[2 * m][e], a[2 * m + 1][e], a[2 * m][e + 1], a[2 * m + 1][e + 1]};
 #pragma unroll
-        for (int j = 0; j < X; ++j) multiply_m16n8k8(sums.c[m][j], left, right[j]);
+        for (int j = 0; j < X; ++j)
+          if (Map::parts == 1 || ((parts.rows >> (2 * m / Map::wide_x) & 1) && (parts.cols >> (j / Map::wide_x) & 1))) multiply_m16n8k8(sums.c[m][j], left, right[j]);
       }
     }
   }
@@ -230,7 +237,7 @@ struct HalfCore {
   TileSums<float, X> sums;
   __device__ __forceinline__ explicit HalfCore(float *) { sums.clear(); }
 
-  __device__ __forceinline__ void multiply(const uint32_t (&a)[X][K], const uint32_t (&b)[X][K]) {
+  __device__ __forceinline__ void multiply(const uint32_t (&a)[X][K], const uint32_t (&b)[X][K], const Parts &) {
 #pragma unroll
     for (int e = 0; e < K; e += 2)
 #pragma unroll
@@ -259,7 +266,7 @@ struct BatchedFfmaCore {
   float *a_chunk, *b_chunk;
   __device__ __forceinline__ explicit BatchedFfmaCore(float *shared) : a_chunk(shared), b_chunk(shared + Map::chunk * row) { sums.clear(); }
 
-  __device__ __forceinline__ void multiply(const float (&a)[X][K], const float (&b)[X][K]) {
+  __device__ __forceinline__ void multiply(const float (&a)[X][K], const float (&b)[X][K], const Parts &) {
     __syncwarp();
 #pragma unroll
     for (int e = 0; e < K; ++e) {

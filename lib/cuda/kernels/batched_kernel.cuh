@@ -177,6 +177,17 @@ class BatchedFragment {
     return mask;
   }
 
+  // A bit for every part of the tile that has elements in the chunk.
+  static __device__ __forceinline__ unsigned parts(const View &v, int x0, int k0) {
+    unsigned bits = 0;
+#pragma unroll
+    for (int y = 0; y < Map::parts; ++y) {
+      const int x = x0 + y * Map::part;
+      if ((v.fill != Fill::lower || k0 < x + Map::part) && (v.fill != Fill::upper || k0 + Map::chunk > x)) bits |= 1u << y;
+    }
+    return bits;
+  }
+
   // Sorted into cells and masked by selection.
   __device__ __forceinline__ void take(const BatchedSide &side, const Mask &mask, Cell (&cell)[X][cells]) const {
 #pragma unroll
@@ -339,7 +350,7 @@ __global__ void __launch_bounds__(32 * BatchedOrder::most_warps, Core::resident)
       Cell left[X][cells], right[X][cells];
       a_now.take(args.a, Fragment::mask(args.a.view, i0, k), left);
       b_now.take(args.b, Fragment::mask(args.b.view, j0, k), right);
-      core.multiply(left, right);
+      core.multiply(left, right, {Fragment::parts(args.a.view, i0, k), Fragment::parts(args.b.view, j0, k)});
     };
     if constexpr (Core::ahead) {
       Fragment a_next, b_next;
@@ -398,7 +409,7 @@ __global__ void __launch_bounds__(32 * BatchedOrder::most_warps, Core::resident)
       Cell left[X][cells], right[X][cells];
       a_now[c].take(args.a, a_mask[c], left);
       b_now[c].take(args.b, b_mask[c], right);
-      core.multiply(left, right);
+      core.multiply(left, right, {~0u, ~0u});
     }
     store_tile(args, core, runs, batch, 0, 0);
   }
