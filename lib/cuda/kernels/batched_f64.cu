@@ -10,7 +10,7 @@ struct Large : BatchedDmmaCore<double, 32> {
 };
 struct Small : BatchedDmmaCore<double, 16> {
   using BatchedDmmaCore::BatchedDmmaCore;
-  static constexpr int resident = 8;
+  static constexpr int resident = 6;
 };
 
 }  // namespace

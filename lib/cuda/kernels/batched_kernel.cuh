@@ -29,12 +29,14 @@ struct BatchedArguments {
   BatchedOrder order;
   bool c_vectors;  // C's lines begin on 16-byte boundaries
   bool finite;     // alpha is
+  bool pairs;      // two matrices fit into a tile of 16, one behind the other on its diagonal
 
   BatchedArguments(const Problem &problem, const BatchedOrder &o)
       : p(problem), a(problem.a, element_bytes(problem.dtype)), b(transposed(problem.b), element_bytes(problem.dtype)), order(o) {
     const int64_t vector = 16 / element_bytes(problem.dtype);
     c_vectors = !problem.c.packed && reinterpret_cast<uintptr_t>(problem.c.data) % 16 == 0 && problem.c.ld % vector == 0 && problem.c.batch_stride % vector == 0;
     finite = std::isfinite(problem.alpha.real());
+    pairs = a.vectors && b.vectors && problem.m <= 8 && problem.n <= 8 && problem.k <= 8;
   }
 };
 
@@ -262,6 +264,9 @@ __device__ __forceinline__ BatchedRuns runs_of(const BatchedArguments &args, int
   return runs;
 }
 
+template <class Core>
+__device__ __forceinline__ bool stands(const BatchedArguments &args, const Core &core) { return !__any_sync(~0u, core.odd_one_out() || !args.finite); }
+
 // The core's sums into C's tile at (i0, j0).
 template <class Core>
 __device__ __forceinline__ void store_tile(const BatchedArguments &args, const Core &core, const BatchedRuns &runs, int64_t batch, int i0, int j0) {
@@ -271,10 +276,6 @@ __device__ __forceinline__ void store_tile(const BatchedArguments &args, const C
   using Values = Run<T, Map::run>;
   using Word = typename WordOf<sizeof(Values)>::type;
   const ProductArguments &p = args.p;
-  if (__any_sync(~0u, core.odd_one_out() || !args.finite)) {
-    compute_again<T>(p, batch, i0, j0, Map::tile);
-    return;
-  }
   const Acc alpha = static_cast<Acc>(p.alpha_re), beta = static_cast<Acc>(p.beta_re);
   // Adding +0 makes +0 of what a negative alpha makes of a structural zero.
   const auto scaled = [&](int i, int u, int t) { return alpha * core.at(i, Map::run_block(u, t), Map::run_odd(u, t)) + Acc(0); };
@@ -369,11 +370,13 @@ __global__ void __launch_bounds__(32 * BatchedOrder::most_warps, Core::resident)
         multiply(a_now, b_now, k);
       }
     }
-    store_tile(args, core, runs_of<Map>(args, i0, j0), batch, i0, j0);
+    if (stands(args, core)) store_tile(args, core, runs_of<Map>(args, i0, j0), batch, i0, j0);
+    else compute_again<T>(args.p, batch, i0, j0, Map::tile);
   }
 }
 
-// C is one tile, and k is no longer than its edge: what a lane reads and masks is the same for every matrix.
+// C is one tile, and k is no longer than its edge: what a lane reads and masks is the same for every matrix. Of pairs, the second begins at
+// (8, 8) of the tile in A, B and C alike.
 template <class Core>
 __global__ void __launch_bounds__(32 * BatchedOrder::most_warps, Core::resident) batched_single(const __grid_constant__ BatchedArguments args) {
   using T = typename Core::T;
@@ -383,25 +386,32 @@ __global__ void __launch_bounds__(32 * BatchedOrder::most_warps, Core::resident)
   constexpr int X = Map::held_x, cells = Map::held_k / CellOf<T>::elements, chunks = Map::tile > Map::chunk ? Map::tile / Map::chunk : 1;
   __shared__ __align__(16) float shared[BatchedOrder::most_warps * Core::shared_floats + 1];
 
+  const int per_tile = Map::tile == 16 && args.pairs ? 2 : 1, second = per_tile == 2 ? Map::first_x() / 8 : 0, origin = -8 * second;
   uint32_t a_reads[chunks], b_reads[chunks];
   typename Fragment::Mask a_mask[chunks], b_mask[chunks];
 #pragma unroll
   for (int c = 0; c < chunks; ++c) {
-    a_reads[c] = Fragment::wanted(args.a, 0, c * Map::chunk);
-    b_reads[c] = Fragment::wanted(args.b, 0, c * Map::chunk);
-    a_mask[c] = Fragment::mask(args.a.view, 0, c * Map::chunk);
-    b_mask[c] = Fragment::mask(args.b.view, 0, c * Map::chunk);
+    const int k = c * Map::chunk;
+    const bool other = per_tile == 2 && (k + Map::first_k()) / 8 != second;  // rows of one matrix, k of the other
+    a_reads[c] = other ? 0 : Fragment::wanted(args.a, origin, k + origin);
+    b_reads[c] = other ? 0 : Fragment::wanted(args.b, origin, k + origin);
+    a_mask[c] = Fragment::mask(args.a.view, origin, k + origin);
+    b_mask[c] = Fragment::mask(args.b.view, origin, k + origin);
+    if (other) a_mask[c].ones = b_mask[c].ones = 0;
   }
-  const BatchedRuns runs = runs_of<Map>(args, 0, 0);
-  const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.y), 0), step = static_cast<int>(gridDim.x) * BatchedOrder::most_warps;
+  const BatchedRuns all_runs = runs_of<Map>(args, origin, origin);
+  const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.y), 0);
+  const int64_t step = static_cast<int64_t>(gridDim.x) * BatchedOrder::most_warps * per_tile;
 #pragma unroll 1
-  for (int64_t batch = static_cast<int64_t>(blockIdx.x) * BatchedOrder::most_warps + warp; batch < args.p.batch; batch += step) {
+  for (int64_t from = (static_cast<int64_t>(blockIdx.x) * BatchedOrder::most_warps + warp) * per_tile; from < args.p.batch; from += step) {
+    const int64_t batch = from + second;
+    const bool there = batch < args.p.batch;
     const T *const a = operand_of<T>(args.a, batch), *const b = operand_of<T>(args.b, batch);
     Fragment a_now[chunks], b_now[chunks];
 #pragma unroll
     for (int c = 0; c < chunks; ++c) {
-      a_now[c].load(args.a, a, 0, c * Map::chunk, a_reads[c]);
-      b_now[c].load(args.b, b, 0, c * Map::chunk, b_reads[c]);
+      a_now[c].load(args.a, a, origin, c * Map::chunk + origin, there ? a_reads[c] : 0);
+      b_now[c].load(args.b, b, origin, c * Map::chunk + origin, there ? b_reads[c] : 0);
     }
     Core core(shared + warp * Core::shared_floats);
 #pragma unroll
@@ -411,7 +421,11 @@ __global__ void __launch_bounds__(32 * BatchedOrder::most_warps, Core::resident)
       b_now[c].take(args.b, b_mask[c], right);
       core.multiply(left, right, {~0u, ~0u});
     }
-    store_tile(args, core, runs, batch, 0, 0);
+    if (stands(args, core)) {
+      store_tile(args, core, there ? all_runs : BatchedRuns{0, 0}, batch, origin, origin);
+    } else {
+      for (int64_t again = from; again < from + per_tile && again < args.p.batch; ++again) compute_again<T>(args.p, again, 0, 0, Map::tile);
+    }
   }
 }
 
