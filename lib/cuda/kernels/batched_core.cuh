@@ -87,7 +87,7 @@ struct TileSums {
 // Parts of the tile that a chunk adds to, a bit each: of rows, of columns.
 struct Parts { unsigned rows, cols; };
 
-// Each core: the type in memory, the type of sums, multiply() for one chunk, at() for a sum, and odd_one_out(): whether a sum is NaN, or for
+// Each core: the type in memory, the type of sums, multiply() for one chunk, at() for a sum, unscale its factor, and odd_one_out(): whether a sum is NaN, or for
 // another reason may not stand. Then the tile is computed again, element by element.
 
 // float32 at float32's accuracy from three TF32 products: x = high + low, and low * high + high * low + high * high. The tensor cores truncate
@@ -104,7 +104,7 @@ struct Tf32x3Core {
   uint32_t least = ~0u;  // magnitude of A's smallest element but 0
 
   // Low parts of tiny values would be lost: B is scaled up until none is (what overflows is recomputed like Inf), an A below 2^-100 is noticed.
-  static constexpr float scale = 0x1p24f;
+  static constexpr float scale = 0x1p24f, unscale = 1 / scale;
   static constexpr uint32_t least_allowed = 2u * ((127 - 100) << 23) - 1;
 
   __device__ __forceinline__ explicit Tf32x3Core(float *) { sums.clear(); }
@@ -149,7 +149,7 @@ struct Tf32x3Core {
     }
   }
 
-  __device__ __forceinline__ float at(int i, int block, int odd) const { return sums.at(i, block, odd) * (1 / scale); }
+  __device__ __forceinline__ float at(int i, int block, int odd) const { return sums.at(i, block, odd); }
   __device__ __forceinline__ bool odd_one_out() const {
     return least < least_allowed || sums.any([](float x) { return !(fabsf(x) < INFINITY); });
   }
@@ -163,6 +163,7 @@ struct Tf32Core {
   using Map = LaneMap<float, tile>;
   static constexpr int X = Map::held_x, K = Map::held_k;
   static constexpr int shared_floats = 0;
+  static constexpr Acc unscale = 1;
 
   TileSums<float, X> sums;
   __device__ __forceinline__ explicit Tf32Core(float *) { sums.clear(); }
@@ -199,6 +200,7 @@ struct BatchedDmmaCore {
   using Map = LaneMap<T, tile>;
   static constexpr int X = Map::held_x, K = Map::held_k;
   static constexpr int shared_floats = 0;
+  static constexpr Acc unscale = 1;
 
   TileSums<double, X> sums;
   __device__ __forceinline__ explicit BatchedDmmaCore(float *) { sums.clear(); }
@@ -233,6 +235,7 @@ struct HalfCore {
   using Map = LaneMap<T, tile>;
   static constexpr int X = Map::held_x, K = Map::held_k / 2;
   static constexpr int shared_floats = 0;
+  static constexpr Acc unscale = 1;
 
   TileSums<float, X> sums;
   __device__ __forceinline__ explicit HalfCore(float *) { sums.clear(); }
@@ -259,6 +262,7 @@ struct BatchedFfmaCore {
   using Map = LaneMap<float, tile>;
   static constexpr int X = Map::held_x, K = Map::held_k;
   static constexpr int row = tile + 4, shared_floats = 2 * Map::chunk * row;
+  static constexpr Acc unscale = 1;
   static_assert(X == Map::wide_x, "a lane's rows are one vector");
   template <int n> struct alignas(4 * n) Floats { float value[n]; };
 

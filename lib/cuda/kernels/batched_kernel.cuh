@@ -28,14 +28,14 @@ struct BatchedArguments {
   BatchedSide a, b;
   BatchedOrder order;
   bool c_vectors;  // C's lines begin on 16-byte boundaries
-  bool finite;     // alpha is
+  bool plain;      // alpha is finite, and its product with a core's scale loses no digits
   bool pairs;      // two matrices fit into a tile of 16, one behind the other on its diagonal
 
   BatchedArguments(const Problem &problem, const BatchedOrder &o)
       : p(problem), a(problem.a, element_bytes(problem.dtype)), b(transposed(problem.b), element_bytes(problem.dtype)), order(o) {
     const int64_t vector = 16 / element_bytes(problem.dtype);
     c_vectors = !problem.c.packed && reinterpret_cast<uintptr_t>(problem.c.data) % 16 == 0 && problem.c.ld % vector == 0 && problem.c.batch_stride % vector == 0;
-    finite = std::isfinite(problem.alpha.real());
+    plain = std::isfinite(problem.alpha.real()) && std::fabs(problem.alpha.real()) >= 0x1p-90;
     pairs = a.vectors && b.vectors && problem.m <= 8 && problem.n <= 8 && problem.k <= 8;
   }
 };
@@ -99,14 +99,14 @@ class BatchedFragment {
     const int rows = static_cast<int>(v.rows), cols = static_cast<int>(v.cols);
     if (x0 + Map::tile <= rows && k0 + Map::chunk <= cols && whole(v, x0, k0)) return ~0u;
     const int x = x0 + Map::first_x(), k = k0 + Map::first_k(), below = x - k;
-    const int least = v.fill == Fill::lower ? 1 - P::wide : -far, most = v.fill == Fill::upper ? P::wide - 1 : far;
+    const unsigned least = v.fill == Fill::lower ? 1 - P::wide : -far, span = (v.fill == Fill::full ? 2 * far : far) + P::wide - 1;
     uint32_t bits = 0;
 #pragma unroll
     for (int line = 0; line < P::lines; ++line)
 #pragma unroll
       for (int r = 0; r < P::reads; ++r) {
         const int dx = P::x(line, r), dk = P::k(line);
-        if (x + dx < rows && k + dk < cols && below + dx - dk >= least && below + dx - dk <= most) bits |= 1u << (line * P::reads + r);
+        if (x + dx < rows && k + dk < cols && static_cast<unsigned>(below + dx - dk) - least <= span) bits |= 1u << (line * P::reads + r);
       }
     return bits;
   }
@@ -160,25 +160,6 @@ class BatchedFragment {
     }
   }
 
-  // A bit for every element: those inside the fill, and those that are one. Outside the matrix there are zeros already.
-  struct Mask { uint32_t keep, ones; };
-  static __device__ __forceinline__ Mask mask(const View &v, int x0, int k0) {
-    if (whole(v, x0, k0)) return {~0u, 0};
-    const int x = x0 + Map::first_x(), below = x - k0 - Map::first_k();
-    const int least = v.fill == Fill::lower ? 0 : -far, most = v.fill == Fill::upper ? 0 : far, diagonal = static_cast<int>(min(v.rows, v.cols));
-    Mask mask{0, 0};
-#pragma unroll
-    for (int i = 0; i < X; ++i)
-#pragma unroll
-      for (int e = 0; e < K; ++e) {
-        const int at = below + Map::step_x(i) - e;
-        const bool is_one = v.unit && at == 0;
-        if (at >= least && at <= most && !is_one) mask.keep |= 1u << (i * K + e);
-        if (is_one && x + Map::step_x(i) < diagonal) mask.ones |= 1u << (i * K + e);
-      }
-    return mask;
-  }
-
   // A bit for every part of the tile that has elements in the chunk.
   static __device__ __forceinline__ unsigned parts(const View &v, int x0, int k0) {
     unsigned bits = 0;
@@ -190,8 +171,8 @@ class BatchedFragment {
     return bits;
   }
 
-  // Sorted into cells and masked by selection.
-  __device__ __forceinline__ void take(const BatchedSide &side, const Mask &mask, Cell (&cell)[X][cells]) const {
+  // Sorted into cells and masked by selection: zero outside the fill, one on a unit diagonal. Outside the matrix there are zeros already.
+  __device__ __forceinline__ void take(const BatchedSide &side, int x0, int k0, Cell (&cell)[X][cells]) const {
 #pragma unroll
     for (int i = 0; i < X; ++i)
 #pragma unroll
@@ -207,25 +188,30 @@ class BatchedFragment {
                                            : __hiloint2double(static_cast<int>(words[along_x + 1]), static_cast<int>(words[along_x]));
         }
       }
-    if (__all_sync(~0u, mask.keep == ~0u)) return;
+    const View &v = side.view;
+    if (whole(v, x0, k0)) return;
+    // Element (i, e) is below + step_x(i) - e under the diagonal; one unsigned comparison takes the bounds of either fill.
+    const int below = x0 + Map::first_x() - k0 - Map::first_k();
+    const unsigned least = v.fill == Fill::lower ? 0 : -far, span = v.fill == Fill::full ? 2 * far : far;
 #pragma unroll
     for (int i = 0; i < X; ++i)
 #pragma unroll
       for (int e = 0; e < K; ++e) {
-        if (mask.keep >> (i * K + e) & 1) continue;
+        const bool keep = static_cast<unsigned>(below + Map::step_x(i) - e) - least <= span;
         Cell &x = cell[i][e / per_cell];
-        if constexpr (per_cell == 1) x = 0;
-        else x &= e % 2 ? 0xffffu : 0xffff0000u;
+        if constexpr (per_cell == 1) x = keep ? x : Cell(0);
+        else x = keep ? x : x & (e % 2 ? 0xffffu : 0xffff0000u);
       }
-    if (!side.view.unit) return;
+    if (!v.unit) return;
+    const int diagonal = static_cast<int>(min(v.rows, v.cols)) - x0 - Map::first_x();
 #pragma unroll
     for (int i = 0; i < X; ++i)
 #pragma unroll
       for (int e = 0; e < K; ++e) {
-        if (!(mask.ones >> (i * K + e) & 1)) continue;
+        const bool on = below + Map::step_x(i) - e == 0, inside = Map::step_x(i) < diagonal;
         Cell &x = cell[i][e / per_cell];
-        if constexpr (per_cell == 1) x = 1;
-        else x |= e % 2 ? CellOf<T>::one << 16 : CellOf<T>::one;
+        if constexpr (per_cell == 1) x = on ? inside ? Cell(1) : Cell(0) : x;
+        else x = on ? (x & (e % 2 ? 0xffffu : 0xffff0000u)) | (inside ? CellOf<T>::one << e % 2 * 16 : 0) : x;
       }
   }
 };
@@ -265,7 +251,7 @@ __device__ __forceinline__ BatchedRuns runs_of(const BatchedArguments &args, int
 }
 
 template <class Core>
-__device__ __forceinline__ bool stands(const BatchedArguments &args, const Core &core) { return !__any_sync(~0u, core.odd_one_out() || !args.finite); }
+__device__ __forceinline__ bool stands(const BatchedArguments &args, const Core &core) { return !__any_sync(~0u, core.odd_one_out() || !args.plain); }
 
 // The core's sums into C's tile at (i0, j0).
 template <class Core>
@@ -276,29 +262,34 @@ __device__ __forceinline__ void store_tile(const BatchedArguments &args, const C
   using Values = Run<T, Map::run>;
   using Word = typename WordOf<sizeof(Values)>::type;
   const ProductArguments &p = args.p;
-  const Acc alpha = static_cast<Acc>(p.alpha_re), beta = static_cast<Acc>(p.beta_re);
+  const Acc alpha = static_cast<Acc>(p.alpha_re) * Core::unscale, beta = static_cast<Acc>(p.beta_re);
   // Adding +0 makes +0 of what a negative alpha makes of a structural zero.
   const auto scaled = [&](int i, int u, int t) { return alpha * core.at(i, Map::run_block(u, t), Map::run_odd(u, t)) + Acc(0); };
   const int first = i0 + Map::first_x();
   T *const c = static_cast<T *>(const_cast<void *>(p.c.data)) + batch * p.c.batch_stride;
-  T *line = c + first * p.c.ld + j0;
+  const auto store_vectors = [&](auto reads_c) {
+    T *line = c + first * p.c.ld + j0;
 #pragma unroll
-  for (int i = 0; i < Map::held_x; ++i) {
+    for (int i = 0; i < Map::held_x; ++i) {
 #pragma unroll
-    for (int u = 0; u < Map::runs; ++u) {
-      if (!(runs.vectors >> (i * Map::runs + u) & 1)) continue;
-      Word *const to = reinterpret_cast<Word *>(line + Map::run_column(u));
-      Values values{};
-      if (beta != 0) *reinterpret_cast<Word *>(&values) = *to;
+      for (int u = 0; u < Map::runs; ++u) {
+        if (!(runs.vectors >> (i * Map::runs + u) & 1)) continue;
+        Word *const to = reinterpret_cast<Word *>(line + Map::run_column(u));
+        Values values;
+        if constexpr (decltype(reads_c)::value) *reinterpret_cast<Word *>(&values) = *to;
 #pragma unroll
-      for (int t = 0; t < Map::run; ++t) {
-        const Acc value = scaled(i, u, t);
-        values.value[t] = narrow<T>(beta != 0 ? value + beta * static_cast<Acc>(widen(values.value[t])) : value);
+        for (int t = 0; t < Map::run; ++t) {
+          Acc value = scaled(i, u, t);
+          if constexpr (decltype(reads_c)::value) value += beta * static_cast<Acc>(widen(values.value[t]));
+          values.value[t] = narrow<T>(value);
+        }
+        __stcs(to, *reinterpret_cast<const Word *>(&values));
       }
-      __stcs(to, *reinterpret_cast<const Word *>(&values));
+      if (i + 1 < Map::held_x) line += (Map::step_x(i + 1) - Map::step_x(i)) * p.c.ld;
     }
-    if (i + 1 < Map::held_x) line += (Map::step_x(i + 1) - Map::step_x(i)) * p.c.ld;
-  }
+  };
+  if (beta != 0) store_vectors(std::true_type{});
+  else store_vectors(std::false_type{});
   if (!__any_sync(~0u, runs.elements != 0)) return;
   const int n = static_cast<int>(p.n);
 #pragma unroll
@@ -349,8 +340,8 @@ __global__ void __launch_bounds__(32 * BatchedOrder::most_warps, Core::resident)
     };
     const auto multiply = [&](const Fragment &a_now, const Fragment &b_now, int k) {
       Cell left[X][cells], right[X][cells];
-      a_now.take(args.a, Fragment::mask(args.a.view, i0, k), left);
-      b_now.take(args.b, Fragment::mask(args.b.view, j0, k), right);
+      a_now.take(args.a, i0, k, left);
+      b_now.take(args.b, j0, k, right);
       core.multiply(left, right, {Fragment::parts(args.a.view, i0, k), Fragment::parts(args.b.view, j0, k)});
     };
     if constexpr (Core::ahead) {
@@ -388,16 +379,12 @@ __global__ void __launch_bounds__(32 * BatchedOrder::most_warps, Core::resident)
 
   const int per_tile = Map::tile == 16 && args.pairs ? 2 : 1, second = per_tile == 2 ? Map::first_x() / 8 : 0, origin = -8 * second;
   uint32_t a_reads[chunks], b_reads[chunks];
-  typename Fragment::Mask a_mask[chunks], b_mask[chunks];
 #pragma unroll
   for (int c = 0; c < chunks; ++c) {
     const int k = c * Map::chunk;
     const bool other = per_tile == 2 && (k + Map::first_k()) / 8 != second;  // rows of one matrix, k of the other
     a_reads[c] = other ? 0 : Fragment::wanted(args.a, origin, k + origin);
     b_reads[c] = other ? 0 : Fragment::wanted(args.b, origin, k + origin);
-    a_mask[c] = Fragment::mask(args.a.view, origin, k + origin);
-    b_mask[c] = Fragment::mask(args.b.view, origin, k + origin);
-    if (other) a_mask[c].ones = b_mask[c].ones = 0;
   }
   const BatchedRuns all_runs = runs_of<Map>(args, origin, origin);
   const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.y), 0);
@@ -417,8 +404,8 @@ __global__ void __launch_bounds__(32 * BatchedOrder::most_warps, Core::resident)
 #pragma unroll
     for (int c = 0; c < chunks; ++c) {
       Cell left[X][cells], right[X][cells];
-      a_now[c].take(args.a, a_mask[c], left);
-      b_now[c].take(args.b, b_mask[c], right);
+      a_now[c].take(args.a, origin, c * Map::chunk + origin, left);
+      b_now[c].take(args.b, origin, c * Map::chunk + origin, right);
       core.multiply(left, right, {~0u, ~0u});
     }
     if (stands(args, core)) {
