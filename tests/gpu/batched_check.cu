@@ -65,20 +65,27 @@ template <> struct Number<__nv_bfloat16> {
   static double read(__nv_bfloat16 x) { return __bfloat162float(x); }
 };
 
-struct Named { const char *name; const BatchedVariant *variant; };
+struct Named { std::string name; const BatchedVariant *variant; };
 
 // What serves a type and mode, whichever of them the kernel would choose.
 std::vector<Named> variants_of(Dtype dtype, int32_t compute) {
-  switch (dtype) {
-    case Dtype::f64: return {{"dmma 16", &batched_f64[0]}, {"dmma 32", &batched_f64[1]}};
-    case Dtype::f16: return {{"mma 16", &batched_f16[0]}, {"mma 32", &batched_f16[1]}};
-    case Dtype::bf16: return {{"mma 16", &batched_bf16[0]}, {"mma 32", &batched_bf16[1]}};
-    default: break;
+  std::vector<Named> all;
+  const auto add = [&](const char *name, const BatchedVariants &variants) {
+    for (int i = 0; i < variants.count; ++i) {
+      const BatchedVariant &v = variants.first[i];
+      all.push_back({std::string(name) + (v.single ? " single " : " tiles ") + std::to_string(v.tile), &v});
+    }
+  };
+  if (dtype == Dtype::f64) add("double", batched_f64);
+  else if (dtype == Dtype::f16) add("mma", batched_f16);
+  else if (dtype == Dtype::bf16) add("mma", batched_bf16);
+  else if (compute == TRITRI_COMPUTE_TF32) add("tf32", batched_tf32);
+  else if (compute == TRITRI_COMPUTE_PEDANTIC) add("ffma", batched_ffma);
+  else {
+    add("double", batched_f32_double);
+    add("3xtf32", batched_tf32x3);
   }
-  if (compute == TRITRI_COMPUTE_TF32) return {{"tf32 16", &batched_tf32[0]}, {"tf32 32", &batched_tf32[1]}};
-  const std::vector<Named> fma = {{"ffma 16", &batched_ffma[0]}, {"ffma 32", &batched_ffma[1]}};
-  if (compute == TRITRI_COMPUTE_PEDANTIC) return fma;
-  return {{"double 16", &batched_f32_double[0]}, {"double 32", &batched_f32_double[1]}, {"3xtf32", &batched_tf32x3}};
+  return all;
 }
 
 void run(const BatchedVariant &variant, const Problem &p, const GpuTraits &traits) {
@@ -258,7 +265,7 @@ void check_one(const GpuTraits &traits, std::mt19937 &random, Tally &tally, int 
     ++tally.failures;
   }
   for (const Named &named : variants_of(dtype, compute)) {
-    if (named.variant->single && std::max({problem.m, problem.n, problem.k}) > named.variant->tile) continue;
+    if (!named.variant->can(problem)) continue;
     c.upload();
     run(*named.variant, problem, traits);
     CHECK(cudaDeviceSynchronize());
@@ -266,7 +273,7 @@ void check_one(const GpuTraits &traits, std::mt19937 &random, Tally &tally, int 
     ++tally.cases;
     if (fault.empty()) continue;
     if (++tally.failures > 12) continue;
-    std::printf("FAIL %s %s: m %d n %d k %d batch %d alpha %g beta %g special %d: %s\n", name(dtype), named.name, job.m, job.n, job.k, job.batch, job.alpha, job.beta, special,
+    std::printf("FAIL %s %s: m %d n %d k %d batch %d alpha %g beta %g special %d: %s\n", name(dtype), named.name.c_str(), job.m, job.n, job.k, job.batch, job.alpha, job.beta, special,
                 fault.c_str());
     for (const Stored *x : {&a_as, &b_as, &c_as})
       std::printf("     %d x %d fill %d unit %d column order %d op %d packed %d ld %lld stride %lld\n", x->rows, x->cols, x->fill, x->unit, x->column_order, x->op, x->packed,
@@ -397,10 +404,10 @@ void time_type(const GpuTraits &traits, const Cublas &cublas) {
         std::printf("%-9s %-8s n %3d batch %7lld floor %.4f |", name(dtype), compute == TRITRI_COMPUTE_DEFAULT ? "default" : compute == TRITRI_COMPUTE_TF32 ? "tf32" : "pedantic", n,
                     static_cast<long long>(batch), batched_bytes(first) / 4.2e12 * 1e3);
         for (const Named &named : variants_of(dtype, compute)) {
-          if (named.variant->single && named.variant->tile < n) continue;
+          if (!named.variant->can(first)) continue;
           CHECK(cudaMemset(c, 0xff, static_cast<size_t>(batch * one) * sizeof(T)));
           const double ms = median_ms([&](int i) { run(*named.variant, problem(i), traits); }, static_cast<int>(group));
-          std::printf(" %s %.4f", named.name, ms);
+          std::printf(" %s %.4f", named.name.c_str(), ms);
           run(*named.variant, first, traits);
           CHECK(cudaDeviceSynchronize());
           if constexpr (std::is_same_v<T, float>)

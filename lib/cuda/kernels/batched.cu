@@ -7,29 +7,27 @@
 namespace tritri::cuda {
 namespace {
 
-// Sums of float32 up to this long are made in double: splitting into TF32 would round more than adding them up in float32 does.
-constexpr int64_t short_sum = 48;
+// Splitting float32 into TF32 rounds more than adding up fewer products than this does.
+constexpr int64_t shortest_split = 48;
 
 bool fast_double(const GpuTraits &traits) { return traits.compute_minor == 0; }  // the data-centre chips
 
-struct Choice {
-  const BatchedVariant *variant;
-  double rate;  // multiply-adds, those of masked zeros too, relative to the card's float32 FMA rate
-};
-
-Choice choose(const Problem &p, const GpuTraits &traits) {
-  const int large = std::max({p.m, p.n, p.k}) > 16;
+const BatchedVariants &variants_of(const Problem &p, const GpuTraits &traits) {
   switch (p.dtype) {
-    case Dtype::f64: return {&batched_f64[large], fast_double(traits) ? 0.7 : 0.015};
-    case Dtype::f16: return {&batched_f16[large], 3};
-    case Dtype::bf16: return {&batched_bf16[large], 3};
+    case Dtype::f64: return batched_f64;
+    case Dtype::f16: return batched_f16;
+    case Dtype::bf16: return batched_bf16;
     default: break;
   }
-  if (p.compute == TRITRI_COMPUTE_TF32) return {&batched_tf32[large], 2};
-  const bool split = p.compute == TRITRI_COMPUTE_DEFAULT && p.k > short_sum && large;
-  if (split) return {&batched_tf32x3, 1};
-  if (p.compute == TRITRI_COMPUTE_DEFAULT && fast_double(traits)) return {&batched_f32_double[large], 0.6};
-  return {&batched_ffma[large], 0.5};
+  if (p.compute == TRITRI_COMPUTE_TF32) return batched_tf32;
+  if (p.compute == TRITRI_COMPUTE_PEDANTIC) return batched_ffma;
+  if (fast_double(traits)) return batched_f32_double;
+  return p.k > shortest_split ? batched_tf32x3 : batched_ffma;
+}
+
+const BatchedVariant &variant_of(const Problem &p, const GpuTraits &traits) {
+  const BatchedVariants &variants = variants_of(p, traits);
+  return *std::find_if(variants.first, variants.first + variants.count, [&](const BatchedVariant &v) { return v.can(p); });
 }
 
 bool can(const Problem &p, const GpuTraits &traits) {
@@ -37,28 +35,28 @@ bool can(const Problem &p, const GpuTraits &traits) {
 }
 
 Plan plan(const Problem &p, const GpuTraits &traits) {
-  const Choice choice = choose(p, traits);
-  const int tile = choice.variant->tile, chunk = choice.variant->chunk;
-  const BatchedOrder order(p, tile, chunk);
-  constexpr double launch = 3e-6, turn = 0.5e-6;  // what a warp takes for a chunk when it waits for memory alone
-  const double pairs = static_cast<double>(order.total) * tile * tile * chunk * static_cast<double>(p.batch);
+  const BatchedVariant &v = variant_of(p, traits);
+  const BatchedOrder order(p, v.tile, v.chunk);
+  // Seen on an H200: what a launch takes, and what a warp waits for memory in a turn when it is alone.
+  constexpr double launch = 3.5e-6, wait_single = 0.5e-6, wait = 1.2e-6;
+  const double slow = p.dtype == Dtype::f64 && !fast_double(traits) ? 40 : 1;
+  const double turns = slow * v.turn * order.total * static_cast<double>(p.batch) / traits.multiprocessors;
   Plan plan;
-  plan.tile_m = plan.tile_n = tile;
-  plan.tile_k = chunk;
-  plan.seconds = launch + turn * order.longest + std::max(batched_bytes(p) / traits.bytes_per_second, pairs / (choice.rate * traits.fma32_per_second));
+  plan.tile_m = plan.tile_n = v.tile;
+  plan.tile_k = v.chunk;
+  plan.seconds = launch + (v.single ? wait_single : wait) * order.longest + std::max(batched_bytes(p) / traits.bytes_per_second, turns);
   return plan;
 }
 
 void load(const GpuTraits &traits) {
   if (!traits.at_least(8, 0)) return;
-  batched_tf32x3.load();
-  for (const BatchedVariant *both : {batched_f32_double, batched_tf32, batched_ffma, batched_f64, batched_f16, batched_bf16})
-    for (int large = 0; large < 2; ++large) both[large].load();
+  for (const BatchedVariants *variants : {&batched_tf32x3, &batched_f32_double, &batched_tf32, &batched_ffma, &batched_f64, &batched_f16, &batched_bf16})
+    for (int i = 0; i < variants->count; ++i) variants->first[i].load();
 }
 
 void launch(const Problem &p, const Plan &, void *, const GpuTraits &traits, cudaStream_t stream) {
-  const BatchedVariant &variant = *choose(p, traits).variant;
-  variant.launch(BatchedArguments(p, BatchedOrder(p, variant.tile, variant.chunk)), traits.multiprocessors, stream);
+  const BatchedVariant &v = variant_of(p, traits);
+  v.launch(BatchedArguments(p, BatchedOrder(p, v.tile, v.chunk)), traits.multiprocessors, stream);
 }
 
 }  // namespace

@@ -3,18 +3,21 @@
 namespace tritri::cuda {
 namespace {
 
-struct Large : BatchedDmmaCore<double, 32> {
-  using BatchedDmmaCore::BatchedDmmaCore;
-  static constexpr int resident = 3;
-  static constexpr bool ahead = true;
-};
 struct Small : BatchedDmmaCore<double, 16> {
   using BatchedDmmaCore::BatchedDmmaCore;
   static constexpr int resident = 6;
+  static constexpr double turn = 60e-9;
 };
+struct Tiles : BatchedDmmaCore<double, 32> {
+  using BatchedDmmaCore::BatchedDmmaCore;
+  static constexpr int resident = 4, depth = 1;
+  static constexpr double turn = 180e-9;
+};
+
+constexpr BatchedVariant variants[] = {batched_variant<Small, true>(), batched_variant<Tiles, false>()};
 
 }  // namespace
 
-const BatchedVariant batched_f64[2] = {batched_variant<Small, true>(), batched_variant<Large, false>()};
+const BatchedVariants batched_f64 = {variants, 2};
 
 }  // namespace tritri::cuda

@@ -4,20 +4,29 @@ namespace tritri::cuda {
 namespace {
 
 template <class T>
-struct Large : HalfCore<T, 32> {
-  using HalfCore<T, 32>::HalfCore;
-  static constexpr int resident = 4;
-  static constexpr bool ahead = true;
-};
-template <class T>
 struct Small : HalfCore<T, 16> {
   using HalfCore<T, 16>::HalfCore;
   static constexpr int resident = 8;
+  static constexpr double turn = 35e-9;
 };
+template <class T>
+struct Single : HalfCore<T, 32> {
+  using HalfCore<T, 32>::HalfCore;
+  static constexpr int resident = 5;
+  static constexpr double turn = 100e-9;
+};
+template <class T>
+struct Tiles : HalfCore<T, 32> {
+  using HalfCore<T, 32>::HalfCore;
+  static constexpr int resident = 5, depth = 1;
+  static constexpr double turn = 110e-9;
+};
+
+template <class T>
+constexpr BatchedVariant variants[] = {batched_variant<Small<T>, true>(), batched_variant<Single<T>, true>(), batched_variant<Tiles<T>, false>()};
 
 }  // namespace
 
-const BatchedVariant batched_f16[2] = {batched_variant<Small<__half>, true>(), batched_variant<Large<__half>, false>()};
-const BatchedVariant batched_bf16[2] = {batched_variant<Small<__nv_bfloat16>, true>(), batched_variant<Large<__nv_bfloat16>, false>()};
+const BatchedVariants batched_f16 = {variants<__half>, 3}, batched_bf16 = {variants<__nv_bfloat16>, 3};
 
 }  // namespace tritri::cuda

@@ -44,11 +44,13 @@ struct BatchedArguments {
 struct BatchedVariant {
   int tile, chunk;
   bool single;  // m, n, k at most a tile's edge
+  double turn;  // what a multiprocessor takes, of an H200, for one chunk of one tile or for its store
   void (*load)();
   void (*launch)(const BatchedArguments &arguments, int multiprocessors, cudaStream_t stream);
+  bool can(const Problem &p) const { return !single || (p.m <= tile && p.n <= tile && p.k <= tile); }
 };
-extern const BatchedVariant batched_tf32x3, batched_f32_double[2], batched_tf32[2], batched_ffma[2];  // of two: tiles of 16 and 32
-extern const BatchedVariant batched_f64[2], batched_f16[2], batched_bf16[2];
+struct BatchedVariants { const BatchedVariant *first; int count; };  // the first that can is the best
+extern const BatchedVariants batched_tf32x3, batched_f32_double, batched_tf32, batched_ffma, batched_f64, batched_f16, batched_bf16;
 
 template <int bytes> struct WordOf { using type = uint32_t; };
 template <> struct WordOf<8> { using type = uint2; };
@@ -334,31 +336,25 @@ __global__ void __launch_bounds__(32 * BatchedOrder::most_warps, Core::resident)
     const BatchedPlace place = args.order.place[index];
     const int i0 = place.row * Map::tile, j0 = place.col * Map::tile, k_begin = place.begin * Map::chunk, k_end = place.end * Map::chunk;
     Core core(shared + (which * static_cast<int>(blockDim.y) + own) * Core::shared_floats);
-    const auto load = [&](Fragment &left, Fragment &right, int k) {
-      left.load(args.a, a, i0, k, Fragment::wanted(args.a, i0, k));
-      right.load(args.b, b, j0, k, Fragment::wanted(args.b, j0, k));
-    };
-    const auto multiply = [&](const Fragment &a_now, const Fragment &b_now, int k) {
-      Cell left[X][cells], right[X][cells];
-      a_now.take(args.a, i0, k, left);
-      b_now.take(args.b, j0, k, right);
-      core.multiply(left, right, {Fragment::parts(args.a.view, i0, k), Fragment::parts(args.b.view, j0, k)});
-    };
-    if constexpr (Core::ahead) {
-      Fragment a_next, b_next;
-      // Each chunk is loaded one turn ahead; the first turn only loads, so that the loads stand here once.
 #pragma unroll 1
-      for (int k = k_begin - Map::chunk; k < k_end; k += Map::chunk) {
-        const Fragment a_now = a_next, b_now = b_next;
-        if (k + Map::chunk < k_end) load(a_next, b_next, k + Map::chunk);
-        if (k >= k_begin) multiply(a_now, b_now, k);
+    for (int k = k_begin; k < k_end; k += Core::depth * Map::chunk) {
+      // All loads of a step before the first product.
+      Fragment a_now[Core::depth], b_now[Core::depth];
+#pragma unroll
+      for (int d = 0; d < Core::depth; ++d) {
+        const int at = k + d * Map::chunk;
+        if (d > 0 && at >= k_end) break;
+        a_now[d].load(args.a, a, i0, at, Fragment::wanted(args.a, i0, at));
+        b_now[d].load(args.b, b, j0, at, Fragment::wanted(args.b, j0, at));
       }
-    } else {
-#pragma unroll 1
-      for (int k = k_begin; k < k_end; k += Map::chunk) {
-        Fragment a_now, b_now;
-        load(a_now, b_now, k);
-        multiply(a_now, b_now, k);
+#pragma unroll
+      for (int d = 0; d < Core::depth; ++d) {
+        const int at = k + d * Map::chunk;
+        if (d > 0 && at >= k_end) break;
+        Cell left[X][cells], right[X][cells];
+        a_now[d].take(args.a, i0, at, left);
+        b_now[d].take(args.b, j0, at, right);
+        core.multiply(left, right, {Fragment::parts(args.a.view, i0, at), Fragment::parts(args.b.view, j0, at)});
       }
     }
     if (stands(args, core)) store_tile(args, core, runs_of<Map>(args, i0, j0), batch, i0, j0);
@@ -434,7 +430,7 @@ constexpr BatchedVariant batched_variant() {
     }
     TRITRI_CUDA_CHECK(cudaGetLastError());
   };
-  return {Core::Map::tile, Core::Map::chunk, single, load, launch};
+  return {Core::Map::tile, Core::Map::chunk, single, Core::turn, load, launch};
 }
 
 }  // namespace tritri::cuda
