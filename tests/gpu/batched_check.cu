@@ -296,11 +296,11 @@ int check(const GpuTraits &traits, int cases) {
 }
 
 // cuBLAS looked up at run time; without it the peer's column stays empty and says so.
-struct Cublas {
+struct CublasPeer {
   cublasHandle_t handle = nullptr;
   void *library = nullptr;
   template <class F> F *find(const char *symbol) const { return reinterpret_cast<F *>(dlsym(library, symbol)); }
-  Cublas() {
+  CublasPeer() {
     for (const char *file : {"libcublas.so.13", "libcublas.so.12", "libcublas.so"})
       if (!library) library = dlopen(file, RTLD_NOW);
     if (!library) {
@@ -374,7 +374,7 @@ void print_error(int n, const float *a, const float *b, const float *c, int64_t 
 }
 
 template <class T>
-void time_type(const GpuTraits &traits, const Cublas &cublas) {
+void time_type(const GpuTraits &traits, const CublasPeer &cublas) {
   constexpr Dtype dtype = Number<T>::dtype;
   constexpr int64_t bytes = int64_t{1} << 28;
   T *a, *b, *c;
@@ -465,7 +465,7 @@ int main(int argc, char **argv) {
   const std::string mode = argc > 1 ? argv[1] : "check", only = argc > 2 ? argv[2] : "";
   if (mode == "check") return check(traits, argc > 2 ? std::atoi(argv[2]) : 100);
   if (mode == "time") {
-    const Cublas cublas;
+    const CublasPeer cublas;
     if (only.empty() || only == "float32") time_type<float>(traits, cublas);
     if (only.empty() || only == "float64") time_type<double>(traits, cublas);
     if (only.empty() || only == "bfloat16") time_type<__nv_bfloat16>(traits, cublas);

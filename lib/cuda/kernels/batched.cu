@@ -44,7 +44,8 @@ Plan plan(const Problem &p, const GpuTraits &traits) {
   Plan plan;
   plan.tile_m = plan.tile_n = v.tile;
   plan.tile_k = v.chunk;
-  plan.seconds = launch + (v.single ? wait_single : wait) * order.longest + std::max(batched_bytes(p) / traits.bytes_per_second, turns);
+  // Waiting hides behind the work of many matrices.
+  plan.seconds = launch + std::hypot((v.single ? wait_single : wait) * order.longest, std::max(batched_bytes(p) / traits.bytes_per_second, turns));
   return plan;
 }
 

@@ -182,7 +182,11 @@ Plan plan(const Problem &p, const GpuTraits &traits) {
   const double speed = rate(p.dtype, traits) * traits.fma32_per_second, pairs = tiled_pairs(p, tile, tile) * static_cast<double>(p.batch);
   // Few tiles: the longest one sets the time, by its arithmetic on one multiprocessor or by the latency of a step of k, as seen on an H200.
   const double step = tile == Large<float>::tile ? 90e-9 : 42e-9, arithmetic = 1.3 * static_cast<double>(tile) * static_cast<double>(tile) * traits.multiprocessors / speed;
-  plan.seconds = 5e-6 + std::max(pairs / speed, static_cast<double>(p.k) * std::max(step, arithmetic));
+  // Where many short tiles follow each other on a multiprocessor, what each takes beside its products is not hidden.
+  const TileOrder order(p, tile, tile);
+  const double waves = static_cast<double>(order.count_m) * static_cast<double>(order.count_n) * static_cast<double>(p.batch) / traits.multiprocessors;
+  const double beside = 2e-6 * std::max(0.0, waves - 1) * std::min(1.0, 128.0 / static_cast<double>(p.k));
+  plan.seconds = 5e-6 + beside + std::max(pairs / speed, static_cast<double>(p.k) * std::max(step, arithmetic));
   return plan;
 }
 

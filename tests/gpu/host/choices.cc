@@ -59,11 +59,11 @@ void every_problem_has_a_kernel() {
 void batches_of_small_matrices() {
   const auto kernel = [](const Problem &p) { return std::string(make_plan(p, TRITRI_ALGORITHM_AUTO, h200(), plenty).kernel_name); };
   for (const Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::f16, Dtype::bf16}) {
-    for (const int64_t n : {8, 16, 30, 32, 64, 100, 128}) {
+    for (const int64_t n : {8, 16, 30, 32, 64, 128}) {
       Problem p = square(n, Fill::lower, Fill::lower, Fill::full, dtype);
       p.batch = (int64_t{1} << 28) / (n * n * element_bytes(dtype));
       p.a.batch_stride = p.b.batch_stride = p.c.batch_stride = n * n;
-      expect(kernel(p) == "batched", "268 MB of small triangles go to the kernel for batches, got " + kernel(p));
+      expect(kernel(p) == "batched", "268 MB of small triangles go to the kernel for batches; " + std::string(name(dtype)) + " n = " + std::to_string(n) + ": " + kernel(p));
       p.a.packed = true;
       expect(kernel(p) == "batched", "packed triangles are read in place");
       p.a.packed = false;
