@@ -11,7 +11,7 @@ struct Small : BatchedDmmaCore<double, 16> {
 struct Tiles : BatchedDmmaCore<double, 32> {
   using BatchedDmmaCore::BatchedDmmaCore;
   static constexpr int resident = 4, depth = 1;
-  static constexpr double turn = 180e-9;
+  static constexpr double turn = 172e-9;
 };
 
 constexpr BatchedVariant variants[] = {batched_variant<Small, true>(), batched_variant<Tiles, false>()};
