@@ -40,7 +40,8 @@ Plan plan(const Problem &p, const GpuTraits &traits) {
   // Seen on an H200: what a launch takes, and what a warp waits for memory in a turn when it is alone.
   constexpr double launch = 3.5e-6, wait_single = 0.5e-6, wait = 1.2e-6;
   const double slow = p.dtype == Dtype::f64 && !fast_double(traits) ? 40 : 1;
-  const double turns = slow * v.turn * order.total * static_cast<double>(p.batch) / traits.multiprocessors;
+  const int per_tile = v.single && std::max({p.m, p.n, p.k}) <= 8 ? 2 : 1;  // matrices
+  const double turns = slow * v.turn * order.total * static_cast<double>(p.batch) / (per_tile * traits.multiprocessors);
   Plan plan;
   plan.tile_m = plan.tile_n = v.tile;
   plan.tile_k = v.chunk;
