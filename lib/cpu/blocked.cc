@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "cpu/blocking.h"
 #include "cpu/pack.h"
+#include "cpu/small.h"
 #include "cpu/team.h"
 #include "cpu/tile.h"
 
@@ -32,7 +33,8 @@ class Product {
   Product(const Problem &problem, const BlockedSettings &settings, int threads)
       : p_(problem), kernel_(settings.kernels->of<W>()),
         blocking_(choose_blocking(p_, {kernel_.mr, kernel_.nr, int64_t{sizeof(W)}}, settings.pack_bytes, threads)), steps_(steps(p_, blocking_)),
-        pack_a_(p_.a, kernel_.mr, p_.compute == TRITRI_COMPUTE_TF32), pack_b_(transposed(p_.b), kernel_.nr, p_.compute == TRITRI_COMPUTE_TF32),
+        pack_a_(p_.a, kernel_.mr, p_.compute == TRITRI_COMPUTE_TF32, settings.kernels->small<W>().copy),
+        pack_b_(transposed(p_.b), kernel_.nr, p_.compute == TRITRI_COMPUTE_TF32, settings.kernels->small<W>().copy),
         tiles_(p_, kernel_, blocking_.kc) {
     bool chunks = false;
     for (const Step &step : steps_) {
@@ -197,24 +199,28 @@ void run(const Problem &p, const BlockedSettings &settings, Workspace &workspace
   const auto numbers = [&](int64_t count) { return static_cast<R *>(workspace.reserve(static_cast<size_t>(count) * sizeof(R))); };
   const double seconds = rough_seconds(p);
   const int threads = worthwhile_threads(seconds, settings);
+  // A thread takes whole matrices, some at a time.
+  const auto whole = [&](int64_t product_numbers, const auto &multiply) {
+    const int team = static_cast<int>(std::min<int64_t>(worthwhile_threads(seconds * static_cast<double>(p.batch), settings), p.batch));
+    const int64_t handful = std::max<int64_t>(1, std::min<int64_t>(static_cast<int64_t>(settings.seconds_per_thread / 40 / seconds), p.batch / (int64_t{4} * team)));
+    const int64_t apart = (product_numbers + 63) / 64 * 64;
+    R *const memory = numbers(team * apart);
+    Phase phase;
+    run_team(team, [&](int index) {
+      phase.work((p.batch + handful - 1) / handful, [&](int64_t task) {
+        for (int64_t batch = task * handful; batch < std::min((task + 1) * handful, p.batch); ++batch) multiply(a_of(batch), b_of(batch), c_of(batch), memory + index * apart);
+      });
+    });
+  };
+  if (SmallProduct<T>::fits(p, settings.small)) {
+    const SmallProduct<T> product(p, *settings.kernels);
+    return whole(product.numbers(), [&](const T *a, const T *b, T *c, R *memory) { product.multiply(a, b, c, memory); });
+  }
   // Matrices of a few milliseconds gain nothing from a thread each, which would need a workspace each.
   const bool many = p.batch >= int64_t{4} * settings.threads && seconds < 5 * settings.seconds_per_thread;
   if (p.batch > 1 && (threads == 1 || many)) {
     const Product<T> product(p, settings, 1);
-    if (!product.several_blocks()) {
-      // A thread takes whole matrices, some at a time.
-      const int team = static_cast<int>(std::min<int64_t>(worthwhile_threads(seconds * static_cast<double>(p.batch), settings), p.batch));
-      const int64_t handful = std::max<int64_t>(1, std::min<int64_t>(static_cast<int64_t>(settings.seconds_per_thread / 40 / seconds), p.batch / (int64_t{4} * team)));
-      R *const memory = numbers(team * product.numbers(1));
-      Phase phase;
-      run_team(team, [&](int index) {
-        phase.work((p.batch + handful - 1) / handful, [&](int64_t task) {
-          for (int64_t batch = task * handful; batch < std::min((task + 1) * handful, p.batch); ++batch)
-            product.alone(a_of(batch), b_of(batch), c_of(batch), memory + index * product.numbers(1));
-        });
-      });
-      return;
-    }
+    if (!product.several_blocks()) return whole(product.numbers(1), [&](const T *a, const T *b, T *c, R *memory) { product.alone(a, b, c, memory); });
   }
   const Product<T> product(p, settings, threads);
   R *const memory = numbers(product.numbers(threads));

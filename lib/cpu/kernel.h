@@ -24,12 +24,57 @@ struct Kernel {
   constexpr int64_t tile_numbers() const { return int64_t{mr} * nr * planes; }
 };
 
+// Rows of numbers with zeros beside them: row r holds positions [begin + r begin_step, end + r end_step), cut to [0, limit). Only these are read, respectively written.
+struct Band {
+  int64_t begin, begin_step, end, end_step, limit;
+};
+
+// Copies `rows` rows of `width` numbers, zeros beside the band.
+template <class R>
+struct BandCopy {
+  Band band;
+  const R *from;                           // position 0 of the first row
+  int64_t from_step, growth, longest_step; // to the next row; it grows with every row, as in packed storage, up to the longest
+  R *to;
+  int64_t to_step, rows, width;
+  bool far;                                // not in the near caches: ask for rows ahead
+};
+
+// C's tile of some rows and a vector of columns = A's rows times B's panel, for products that fit the first-level cache.
+template <class R>
+struct SmallTile {
+  int64_t k, rows;
+  const R *a, *b;
+  R *c;
+  int64_t c_step;
+  Band band;  // what of C is written
+};
+
+// What small products take: tiles of up to mr rows x nr numbers (a vector).
+template <class W>
+struct SmallKernel {
+  using R = typename RealOf<W>::type;
+  static constexpr int most_rows = 8;
+  static constexpr int64_t a_step = 128 + 64 / int64_t{sizeof(R)};  // between rows of A: an odd number of cache lines, so that they do not evict each other
+
+  int mr, nr;
+  // Each says whether all of the tile is finite. by_row[rows - 1]: A lies in rows, a_step apart; by_k: in a panel, as a Kernel's. Complex tiles, by k only,
+  // are all real parts, then all imaginary ones, and the band counts for both.
+  bool (*by_row[most_rows])(const SmallTile<R> &);
+  bool (*by_k)(const SmallTile<R> &);
+  void (*copy)(const BandCopy<R> &);
+};
+
 struct KernelSet {
   const char *name;
   Kernel<float> f32;
   Kernel<double> f64;
   Kernel<std::complex<float>> c64;
   Kernel<std::complex<double>> c128;
+  SmallKernel<float> small_f32;
+  SmallKernel<double> small_f64;
+  SmallKernel<std::complex<float>> small_c64;
+  SmallKernel<std::complex<double>> small_c128;
 
   template <class W>
   const Kernel<W> &of() const {
@@ -37,6 +82,13 @@ struct KernelSet {
     else if constexpr (std::is_same_v<W, double>) return f64;
     else if constexpr (std::is_same_v<W, std::complex<float>>) return c64;
     else return c128;
+  }
+  template <class W>
+  const SmallKernel<W> &small() const {
+    if constexpr (std::is_same_v<W, float>) return small_f32;
+    else if constexpr (std::is_same_v<W, double>) return small_f64;
+    else if constexpr (std::is_same_v<W, std::complex<float>>) return small_c64;
+    else return small_c128;
   }
 };
 

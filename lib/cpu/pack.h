@@ -24,20 +24,52 @@ class Packer {
   using R = typename RealOf<W>::type;
   static constexpr int planes = Kernel<W>::planes;
 
-  Packer(const View &view, int width, bool tf32) : view_(view), width_(width), tf32_(tf32), large_(view.rows * view.cols * int64_t{sizeof(T)} > 256 << 10) {}
+  using Copy = void (*)(const BandCopy<R> &);
+
+  // Panels of `width` numbers; `copy` moves what needs no conversion.
+  Packer(const View &view, int width, bool tf32, Copy copy) : view_(view), width_(width), tf32_(tf32), copy_(copy), large_(view.rows * view.cols * int64_t{sizeof(T)} > 256 << 10) {}
 
   // Every k of which panel [p0, p0 + width) holds something.
   Range held(int64_t p0) const { return k_range(view_.fill, Fill::full, view_.cols, {p0, std::min(p0 + width_, view_.rows)}, {0, 1}); }
 
   // Writes columns k of the panel, planes * width numbers each: zeros outside the fill and beyond the last row, ones on a unit diagonal.
   void panel(const T *data, int64_t p0, Range k, R *to) const {
+    if constexpr (std::is_same_v<T, R>) {
+      if (!view_.row_lines && !tf32_) return lines(data, k, {p0, std::min(p0 + width_, view_.rows)}, to, width_, width_);
+    }
     if constexpr (std::is_same_v<T, float>) {
       if (tf32_) return copy(data, p0, k, to, round_to_tf32);
     }
     copy(data, p0, k, to, [](const W &x) { return x; });
   }
 
+  // Whether `rows` can be had.
+  bool has_rows() const { return std::is_same_v<T, R> && view_.row_lines && !tf32_; }
+
+  // Instead of a panel, rows [p.begin, p.end) of it as they lie in memory, `step` apart, with zeros and ones likewise.
+  void rows(const T *data, Range p, Range k, R *to, int64_t step) const {
+    if constexpr (std::is_same_v<T, R>) lines(data, p, k, to, step, k.size());
+  }
+
  private:
+  // Positions `along` of some lines, `width` numbers each.
+  void lines(const R *data, Range which, Range along, R *to, int64_t step, int64_t width) const {
+    const Lines all = view_.lines();
+    const int64_t unit = view_.unit, first = which.begin - along.begin;
+    BandCopy<R> x{{0, 0, along.size(), 0, along.size()}, data + all.offset(which.begin, 0) + along.begin, all.ld, 0, all.ld, to, step, which.size(), width, large_};
+    if (all.profile == Fill::lower) x.band.end = first + 1 - unit, x.band.end_step = 1;
+    if (all.profile == Fill::upper) x.band.begin = first + unit, x.band.begin_step = 1;
+    if (all.packed) {
+      x.growth = all.profile == Fill::lower ? 1 : -1;
+      x.from_step = all.profile == Fill::lower ? std::min(which.begin + 1, all.length) : all.length - which.begin - 1;
+      x.longest_step = all.length;
+    }
+    copy_(x);
+    if (unit) {
+      for (int64_t line = std::max(which.begin, along.begin); line < std::min(which.end, along.end); ++line) to[(line - which.begin) * step + line - along.begin] = R(1);
+    }
+  }
+
   template <class Round>
   void copy(const T *data, int64_t p0, Range k, R *to, const Round &round) const {
     const int64_t live = std::min<int64_t>(width_, view_.rows - p0), step = int64_t{planes} * width_;
@@ -86,7 +118,9 @@ class Packer {
 
   View view_;
   int width_;
-  bool tf32_, large_;
+  bool tf32_;
+  Copy copy_;
+  bool large_;
 };
 
 }  // namespace tritri::cpu

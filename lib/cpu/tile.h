@@ -1,12 +1,7 @@
-// One tile of C: kernels over the packed panels, then alpha, beta and C's own fill.
+// A part of C for one thread: kernels over the packed panels.
 #pragma once
-#include <algorithm>
-#include <cmath>
-
-#include "core/k_range.h"
 #include "cpu/blocking.h"
-#include "cpu/kernel.h"
-#include "cpu/scale.h"
+#include "cpu/finish.h"
 
 namespace tritri::cpu {
 
@@ -26,7 +21,7 @@ class TileMaker {
   using W = typename Accumulator<T>::type;
   using R = typename RealOf<W>::type;
 
-  TileMaker(const Problem &problem, const Kernel<W> &kernel, int64_t kc) : p_(problem), kernel_(kernel), kc_(kc) {}
+  TileMaker(const Problem &problem, const Kernel<W> &kernel, int64_t kc) : p_(problem), kernel_(kernel), kc_(kc), finish_(problem, kernel.mr, kernel.nr) {}
 
   // sums = op(A) op(B) over `step.k`, small tile after small tile. Both ranges begin on the kernel's grid.
   void multiply(const Step &step, Range rows, Range cols, const Panels<R> &a, const Panels<R> &b, R *sums) const {
@@ -37,7 +32,8 @@ class TileMaker {
         const Range whole = small_range(step, x), now = cut(whole, part);
         if (now.empty()) return;
         const bool finite = kernel_.run(now.size(), a.at(x.row_panel, now.begin), b.at(x.col_panel, now.begin), x.sums, now.begin > whole.begin);
-        if (!finite && now.end == whole.end) mend(whole, x, a, b);
+        if (!finite && now.end == whole.end)
+          finish_.mend(whole, x.rows, x.cols, packed(a, x.row_panel, whole.begin, kernel_.mr), packed(b, x.col_panel, whole.begin, kernel_.nr), x.sums);
       });
     }
   }
@@ -55,25 +51,8 @@ class TileMaker {
 
   // C = alpha sums + beta C where C holds something.
   void store(Range rows, Range cols, const R *sums, T *c) const {
-    if (k_range(p_.a.fill, p_.b.fill, p_.k, rows, cols).empty()) return blank(rows, cols, c);
-    each(rows, cols, sums, [&](const Small<const R> &x) {
-      if (k_range(p_.a.fill, p_.b.fill, p_.k, x.rows, x.cols).empty()) return blank(x.rows, x.cols, c);
-      const R *sum = x.sums - x.cols.begin;
-      // Live columns only grow or only shrink from row to row, so the first and the last row speak for all.
-      const Range live = cut(live_columns(x.rows.begin), live_columns(x.rows.end - 1));
-      if (!p_.c.packed && block_is_whole(p_.c.fill, false, x.rows, x.cols) && live.begin <= x.cols.begin && live.end >= x.cols.end) {
-        T *line = c + p_.c.offset(x.rows.begin, 0);
-        for (int64_t row = x.rows.begin; row < x.rows.end; ++row, line += p_.c.ld, sum += kernel_.nr) combine(line, x.cols, sum);
-        return;
-      }
-      for (int64_t row = x.rows.begin; row < x.rows.end; ++row, sum += kernel_.nr) {
-        T *line = c + p_.c.offset(row, 0);
-        const Range held = cut(row_held(p_.c.fill, row, p_.n), x.cols), own = cut(held, live_columns(row));
-        zero(line, {held.begin, std::min(own.begin, held.end)});
-        combine(line, own, sum);
-        zero(line, {std::max(own.end, held.begin), held.end});
-      }
-    });
+    if (k_range(p_.a.fill, p_.b.fill, p_.k, rows, cols).empty()) return finish_.blank(rows, cols, c);
+    each(rows, cols, sums, [&](const Small<const R> &x) { finish_.store(x.rows, x.cols, x.sums, c); });
   }
 
  private:
@@ -85,16 +64,7 @@ class TileMaker {
     Number *sums;
   };
 
-  static Range cut(Range x, Range y) { return {std::max(x.begin, y.begin), std::max(std::min(x.end, y.end), std::max(x.begin, y.begin))}; }
-
   Range small_range(const Step &step, const Small<R> &x) const { return cut(k_range(p_.a.fill, p_.b.fill, p_.k, x.rows, x.cols), step.k); }
-
-  // Columns of op(A) op(B) in which this row is not structurally zero.
-  Range live_columns(int64_t row) const {
-    const Range k = k_range(p_.a.fill, Fill::full, p_.k, {row, row + 1}, {0, 1});
-    if (k.empty()) return {0, 0};
-    return {p_.b.fill == Fill::upper ? k.begin : 0, p_.b.fill == Fill::lower ? std::min(k.end, p_.n) : p_.n};
-  }
 
   // use(small tile) over the kernel's grid, where C holds something; a panel of B serves all rows while it is in cache.
   template <class Number, class Use>
@@ -110,62 +80,12 @@ class TileMaker {
     }
   }
 
-  // A masked zero times Inf may have made a NaN where nothing should have been computed: such a tile is done again, each element over its own k.
-  void mend(Range k, const Small<R> &x, const Panels<R> &a, const Panels<R> &b) const {
-    if (block_is_whole(p_.a.fill, false, x.rows, k) && block_is_whole(p_.b.fill, false, k, x.cols)) return;
-    for (int64_t row = x.rows.begin; row < x.rows.end; ++row) {
-      for (int64_t col = x.cols.begin; col < x.cols.end; ++col) {
-        const Range own = cut(k_range(p_.a.fill, p_.b.fill, p_.k, {row, row + 1}, {col, col + 1}), k);
-        const int64_t r = row - x.rows.begin, c = col - x.cols.begin;
-        R *re = x.sums + r * kernel_.nr + c;
-        if constexpr (Kernel<W>::planes == 1) {
-          R sum(0);
-          for (int64_t l = own.begin; l < own.end; ++l) sum += a.at(x.row_panel, l)[r] * b.at(x.col_panel, l)[c];
-          *re = sum;
-        } else {
-          R sum_re(0), sum_im(0);
-          for (int64_t l = own.begin; l < own.end; ++l) {
-            const R *u = a.at(x.row_panel, l) + r, *v = b.at(x.col_panel, l) + c;
-            sum_re += u[0] * v[0] - u[kernel_.mr] * v[kernel_.nr];
-            sum_im += u[0] * v[kernel_.nr] + u[kernel_.mr] * v[0];
-          }
-          re[0] = sum_re;
-          re[kernel_.mr * kernel_.nr] = sum_im;
-        }
-      }
-    }
-  }
-
-  // Where the product is structurally zero.
-  void blank(Range rows, Range cols, T *c) const {
-    for (int64_t row = rows.begin; row < rows.end; ++row) zero(c + p_.c.offset(row, 0), cut(row_held(p_.c.fill, row, p_.n), cols));
-  }
-
-  void zero(T *line, Range columns) const {
-    if (beta_is_0_) {
-      for (int64_t j = columns.begin; j < columns.end; ++j) line[j] = T();
-    } else {
-      for (int64_t j = columns.begin; j < columns.end; ++j) line[j] = scaled<W>(p_.beta, line[j]);
-    }
-  }
-
-  void combine(T *line, Range columns, const R *sum) const {
-    const int64_t imaginary = int64_t{kernel_.mr} * kernel_.nr;
-    const auto value = [&](int64_t j) {
-      if constexpr (Kernel<W>::planes == 1) return sum[j];
-      else return W(sum[j], sum[j + imaginary]);
-    };
-    if (alpha_is_1_ && beta_is_0_) {
-      for (int64_t j = columns.begin; j < columns.end; ++j) line[j] = convert<T>(value(j));
-    } else {
-      for (int64_t j = columns.begin; j < columns.end; ++j) line[j] = combined(p_.alpha, W(value(j)), p_.beta, line[j]);
-    }
-  }
+  Packed<R> packed(const Panels<R> &panels, int64_t panel, int64_t k, int width) const { return {panels.at(panel, k), panels.step, 1, width}; }
 
   const Problem &p_;
   const Kernel<W> &kernel_;
   int64_t kc_;
-  bool alpha_is_1_ = p_.alpha == std::complex<double>(1, 0), beta_is_0_ = p_.beta == std::complex<double>(0, 0);
+  Finish<T> finish_;
 };
 
 }  // namespace tritri::cpu

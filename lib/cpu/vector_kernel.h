@@ -1,6 +1,10 @@
 // The kernels in GCC's vector types, for any width of register. Included only by the sources that are compiled for one instruction set each: all of it has
 // internal linkage, and no other header may be used here, so that no inline function compiled for that set can replace the common one at link time.
 #pragma once
+#ifdef __AVX2__
+#include <immintrin.h>  // its functions are always inlined
+#endif
+
 #include "cpu/kernel.h"
 
 namespace tritri::cpu {
@@ -11,16 +15,29 @@ struct Vector {
   typedef R type __attribute__((vector_size(bytes), may_alias));
 };
 
+// Whether any lane is not 0, NaN included.
+template <class R, int bytes>
+bool any(typename Vector<R, bytes>::type x) {
+#ifdef __AVX512F__
+  if constexpr (sizeof(R) == 4) return _mm512_cmp_ps_mask(x, _mm512_setzero_ps(), _CMP_NEQ_UQ) != 0;
+  else return _mm512_cmp_pd_mask(x, _mm512_setzero_pd(), _CMP_NEQ_UQ) != 0;
+#elif defined(__AVX2__)
+  if constexpr (sizeof(R) == 4) return _mm256_movemask_ps(_mm256_cmp_ps(x, _mm256_setzero_ps(), _CMP_NEQ_UQ)) != 0;
+  else return _mm256_movemask_pd(_mm256_cmp_pd(x, _mm256_setzero_pd(), _CMP_NEQ_UQ)) != 0;
+#else
+  bool found = false;
+  for (int lane = 0; lane < bytes / static_cast<int>(sizeof(R)); ++lane) found |= x[lane] != 0;
+  return found;
+#endif
+}
+
 // Whether all of `count` vectors are finite: x * 0 is 0 for these alone.
-template <class V, int lanes, int count>
-bool all_finite(const V *x) {
-  V zeros = {};
+template <class R, int bytes, int count>
+bool all_finite(const typename Vector<R, bytes>::type *x) {
+  typename Vector<R, bytes>::type zeros = {};
 #pragma GCC unroll 32
   for (int i = 0; i < count; ++i) zeros += x[i] * 0;
-  auto sum = zeros[0];
-#pragma GCC unroll 16
-  for (int lane = 1; lane < lanes; ++lane) sum += zeros[lane];
-  return sum == 0;
+  return !any<R, bytes>(zeros);
 }
 
 // mr rows of nv vectors stay in registers over the whole k loop.
@@ -43,7 +60,7 @@ bool real_tile(int64_t k, const R *a, const R *b, R *tile, bool add) {
 #pragma GCC unroll 4
     for (int j = 0; j < nv; ++j) out[i * nv + j] = add ? out[i * nv + j] + sum[i][j] : sum[i][j];
   }
-  return all_finite<V, lanes, mr * nv>(out);
+  return all_finite<R, bytes, mr * nv>(out);
 }
 
 template <class R, int bytes, int mr, int nv>
@@ -74,18 +91,189 @@ bool complex_tile(int64_t k, const R *a, const R *b, R *tile, bool add) {
       m = add ? m + im[i][j] : im[i][j];
     }
   }
-  return all_finite<V, lanes, 2 * mr * nv>(out);
+  return all_finite<R, bytes, 2 * mr * nv>(out);
 }
 
-// A set for registers of `bytes`: tiles of mr x 2 registers of reals, cr x 2 of complex numbers.
+// Some lanes of a vector; memory beside them is not touched.
+template <class R, int bytes>
+struct Part {
+  using V = typename Vector<R, bytes>::type;
+#ifdef __AVX512F__
+  std::conditional_t<sizeof(R) == 4, __mmask16, __mmask8> mask;
+  V load(const R *from) const {
+    if constexpr (sizeof(R) == 4) return _mm512_maskz_loadu_ps(mask, from);
+    else return _mm512_maskz_loadu_pd(mask, from);
+  }
+  void store(R *to, V x) const {
+    if constexpr (sizeof(R) == 4) _mm512_mask_storeu_ps(to, mask, x);
+    else _mm512_mask_storeu_pd(to, mask, x);
+  }
+#elif defined(__AVX2__)
+  __m256i mask;
+  V load(const R *from) const {
+    if constexpr (sizeof(R) == 4) return _mm256_maskload_ps(from, mask);
+    else return _mm256_maskload_pd(from, mask);
+  }
+  void store(R *to, V x) const {
+    if constexpr (sizeof(R) == 4) _mm256_maskstore_ps(to, mask, x);
+    else _mm256_maskstore_pd(to, mask, x);
+  }
+#else
+  int begin, end;
+  V load(const R *from) const {
+    V x = {};
+    for (int lane = begin; lane < end; ++lane) x[lane] = from[lane];
+    return x;
+  }
+  void store(R *to, V x) const {
+    for (int lane = begin; lane < end; ++lane) to[lane] = x[lane];
+  }
+#endif
+};
+
+// The vector at one position, row by row of a band. Lanes are compared with the band's ends all at once: no branches, nothing to mispredict.
+template <class R, int bytes>
+class Window {
+ public:
+  Window(const Band &band, int64_t position)
+      : begin_(all(band.begin - position)), begin_step_(all(band.begin_step)), end_(all(band.end - position)), end_step_(all(band.end_step)), limit_(all(band.limit - position)) {}
+
+  Part<R, bytes> next() {
+    const Part<R, bytes> part = held(begin_, end_ < limit_ ? end_ : limit_);
+    begin_ += begin_step_;
+    end_ += end_step_;
+    return part;
+  }
+
+ private:
+  using Int = std::conditional_t<sizeof(R) == 4, int32_t, int64_t>;
+  static constexpr int lanes = bytes / static_cast<int>(sizeof(R));
+  static int64_t clamped(int64_t x) { return x < -(1 << 30) ? -(1 << 30) : x > 1 << 30 ? 1 << 30 : x; }  // far beyond any row that is copied at once
+#ifdef __AVX2__
+  typedef Int Ints __attribute__((vector_size(bytes)));
+  static Ints all(int64_t x) { return Ints{} + static_cast<Int>(clamped(x)); }
+  static Ints lane() {
+    Ints x;
+    for (int i = 0; i < lanes; ++i) x[i] = i;
+    return x;
+  }
+#ifdef __AVX512F__
+  static Part<R, bytes> held(Ints begin, Ints end) {
+    const __m512i x = reinterpret_cast<__m512i>(lane()), from = reinterpret_cast<__m512i>(begin), to = reinterpret_cast<__m512i>(end);
+    if constexpr (sizeof(R) == 4) return {_mm512_mask_cmplt_epi32_mask(_mm512_cmpge_epi32_mask(x, from), x, to)};
+    else return {_mm512_mask_cmplt_epi64_mask(_mm512_cmpge_epi64_mask(x, from), x, to)};
+  }
+#else
+  static Part<R, bytes> held(Ints begin, Ints end) { return {reinterpret_cast<__m256i>((lane() >= begin) & (lane() < end))}; }
+#endif
+  Ints begin_, begin_step_, end_, end_step_, limit_;
+#else
+  static int64_t all(int64_t x) { return clamped(x); }
+  static Part<R, bytes> held(int64_t begin, int64_t end) {
+    const int64_t first = begin < 0 ? 0 : begin > lanes ? lanes : begin;
+    return {static_cast<int>(first), static_cast<int>(end < first ? first : end > lanes ? lanes : end)};
+  }
+  int64_t begin_, begin_step_, end_, end_step_, limit_;
+#endif
+};
+
+template <class R, int bytes>
+void copy_band(const BandCopy<R> &x) {
+  typedef typename Vector<R, bytes>::type Unaligned __attribute__((aligned(sizeof(R))));
+  constexpr int64_t lanes = bytes / static_cast<int64_t>(sizeof(R)), ahead = 16;
+  for (int64_t position = 0; position < x.width; position += lanes) {
+    Window<R, bytes> window(x.band, position);
+    const Part<R, bytes> room = Window<R, bytes>({0, 0, x.width, 0, x.width}, position).next();
+    const bool whole = position + lanes <= x.width;
+    const R *from = x.from + position;
+    R *to = x.to + position;
+    int64_t step = x.from_step;
+    for (int64_t row = 0; row < x.rows; ++row) {
+      if (x.far) __builtin_prefetch(from + ahead * step);
+      const auto numbers = window.next().load(from);
+      if (whole) *reinterpret_cast<Unaligned *>(to) = numbers;
+      else room.store(to, numbers);
+      from += step;
+      to += x.to_step;
+      step = step + x.growth < x.longest_step ? step + x.growth : x.longest_step;
+    }
+  }
+}
+
+// A(i, k) at a[i * across + k * along]; a vector of columns.
+template <class R, int bytes, int rows, int64_t across, int64_t along>
+bool small_tile(const SmallTile<R> &x) {
+  using V = typename Vector<R, bytes>::type;
+  constexpr int lanes = bytes / static_cast<int>(sizeof(R));
+  V sum[rows] = {};
+  const R *a = x.a, *b = x.b;
+  for (int64_t l = 0; l < x.k; ++l, a += along, b += lanes) {
+    const V row = *reinterpret_cast<const V *>(b);
+#pragma GCC unroll 16
+    for (int i = 0; i < rows; ++i) sum[i] += a[i * across] * row;
+  }
+  Window<R, bytes> window(x.band, 0);
+#pragma GCC unroll 16
+  for (int i = 0; i < rows; ++i) {
+    const Part<R, bytes> part = window.next();
+    if (across != 1 || i < x.rows) part.store(x.c + i * x.c_step, sum[i]);
+  }
+  return all_finite<R, bytes, rows>(sum);
+}
+
+template <class R, int bytes, int mr>
+bool small_complex_tile(const SmallTile<R> &x) {
+  using V = typename Vector<R, bytes>::type;
+  constexpr int lanes = bytes / static_cast<int>(sizeof(R));
+  V re[mr] = {}, im[mr] = {};
+  const R *a = x.a, *b = x.b;
+  for (int64_t l = 0; l < x.k; ++l, a += 2 * mr, b += 2 * lanes) {
+    const V b_re = *reinterpret_cast<const V *>(b), b_im = *reinterpret_cast<const V *>(b + lanes);
+#pragma GCC unroll 16
+    for (int i = 0; i < mr; ++i) {
+      re[i] += a[i] * b_re;
+      im[i] += a[i] * b_im;
+      re[i] -= a[mr + i] * b_im;
+      im[i] += a[mr + i] * b_re;
+    }
+  }
+  Window<R, bytes> window(x.band, 0);
+#pragma GCC unroll 16
+  for (int i = 0; i < mr; ++i) {
+    const Part<R, bytes> part = window.next();
+    part.store(x.c + i * x.c_step, re[i]);
+    part.store(x.c + (mr + i) * x.c_step, im[i]);
+  }
+  return all_finite<R, bytes, mr>(re) & all_finite<R, bytes, mr>(im);
+}
+
+template <class R, int bytes>
+constexpr SmallKernel<R> small_kernel() {
+  constexpr int64_t step = SmallKernel<R>::a_step;
+  return {8, bytes / static_cast<int>(sizeof(R)),
+          {small_tile<R, bytes, 1, step, 1>, small_tile<R, bytes, 2, step, 1>, small_tile<R, bytes, 3, step, 1>, small_tile<R, bytes, 4, step, 1>, small_tile<R, bytes, 5, step, 1>,
+           small_tile<R, bytes, 6, step, 1>, small_tile<R, bytes, 7, step, 1>, small_tile<R, bytes, 8, step, 1>},
+          small_tile<R, bytes, 8, 1, 8>, copy_band<R, bytes>};
+}
+
+template <class R, int bytes, int mr>
+constexpr SmallKernel<std::complex<R>> small_complex_kernel() {
+  return {mr, bytes / static_cast<int>(sizeof(R)), {}, small_complex_tile<R, bytes, mr>, copy_band<R, bytes>};
+}
+
+// A set for registers of `bytes`: tiles of mr x 2 registers of reals, cr x 2 of complex numbers; small ones of 8 x 1 and 2 cr x 1.
 template <int bytes, int mr, int cr>
 constexpr KernelSet vector_kernels(const char *name) {
-  constexpr int f = bytes / static_cast<int>(sizeof(float)), d = bytes / static_cast<int>(sizeof(double));
+  constexpr int f = bytes / static_cast<int>(sizeof(float)), d = bytes / static_cast<int>(sizeof(double)), sr = cr < 4 ? 2 * cr : 8;
   return {name,
           {mr, 2 * f, real_tile<float, bytes, mr, 2>},
           {mr, 2 * d, real_tile<double, bytes, mr, 2>},
           {cr, 2 * f, complex_tile<float, bytes, cr, 2>},
-          {cr, 2 * d, complex_tile<double, bytes, cr, 2>}};
+          {cr, 2 * d, complex_tile<double, bytes, cr, 2>},
+          small_kernel<float, bytes>(),
+          small_kernel<double, bytes>(),
+          small_complex_kernel<float, bytes, sr>(),
+          small_complex_kernel<double, bytes, sr>()};
 }
 
 }  // namespace
