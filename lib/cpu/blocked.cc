@@ -208,19 +208,22 @@ void run(const Problem &p, const BlockedSettings &settings, Workspace &workspace
     Phase phase;
     run_team(team, [&](int index) {
       phase.work((p.batch + handful - 1) / handful, [&](int64_t task) {
-        for (int64_t batch = task * handful; batch < std::min((task + 1) * handful, p.batch); ++batch) multiply(a_of(batch), b_of(batch), c_of(batch), memory + index * apart);
+        for (int64_t batch = task * handful; batch < std::min((task + 1) * handful, p.batch); ++batch) multiply(batch, memory + index * apart);
       });
     });
   };
   if (SmallProduct<T>::fits(p, settings.small)) {
     const SmallProduct<T> product(p, *settings.kernels);
-    return whole(product.numbers(), [&](const T *a, const T *b, T *c, R *memory) { product.multiply(a, b, c, memory); });
+    return whole(product.numbers(), [&](int64_t batch, R *memory) {
+      const Matrices<T> next{a_of(batch + 1), b_of(batch + 1), c_of(batch + 1)};
+      product.multiply(a_of(batch), b_of(batch), c_of(batch), memory, batch + 1 < p.batch ? &next : nullptr);
+    });
   }
   // Matrices of a few milliseconds gain nothing from a thread each, which would need a workspace each.
   const bool many = p.batch >= int64_t{4} * settings.threads && seconds < 5 * settings.seconds_per_thread;
   if (p.batch > 1 && (threads == 1 || many)) {
     const Product<T> product(p, settings, 1);
-    if (!product.several_blocks()) return whole(product.numbers(1), [&](const T *a, const T *b, T *c, R *memory) { product.alone(a, b, c, memory); });
+    if (!product.several_blocks()) return whole(product.numbers(1), [&](int64_t batch, R *memory) { product.alone(a_of(batch), b_of(batch), c_of(batch), memory); });
   }
   const Product<T> product(p, settings, threads);
   R *const memory = numbers(product.numbers(threads));

@@ -25,6 +25,7 @@ struct Kernel {
 };
 
 // Rows of numbers with zeros beside them: row r holds positions [begin + r begin_step, end + r end_step), cut to [0, limit). Only these are read, respectively written.
+// All within 2^30 of 0.
 struct Band {
   int64_t begin, begin_step, end, end_step, limit;
 };
@@ -45,9 +46,11 @@ template <class R>
 struct SmallTile {
   int64_t k, rows;
   const R *a, *b;
+  int64_t a_step, diagonal;  // where A lies as the caller has it: between rows, and the k at which its diagonal enters the tile, counted from the first
   R *c;
   int64_t c_step;
-  Band band;  // what of C is written
+  bool whole;  // all of the tile is written, otherwise the band
+  Band band;
 };
 
 // What small products take: tiles of up to mr rows x nr numbers (a vector).
@@ -58,10 +61,13 @@ struct SmallKernel {
   static constexpr int64_t a_step = 128 + 64 / int64_t{sizeof(R)};  // between rows of A: an odd number of cache lines, so that they do not evict each other
 
   int mr, nr;
-  // Each says whether all of the tile is finite. by_row[rows - 1]: A lies in rows, a_step apart; by_k: in a panel, as a Kernel's. Complex tiles, by k only,
-  // are all real parts, then all imaginary ones, and the band counts for both.
+  // Each says whether all of the tile is finite. by_row[rows - 1]: A lies in rows, a_step apart; by_k: in a panel, as a Kernel's; lower, upper: eight rows
+  // where the caller has them, `lower` also for a full A. Complex numbers go by k only, and their tiles are whole, one vector after the other: all real parts, then
+  // all imaginary ones.
   bool (*by_row[most_rows])(const SmallTile<R> &);
   bool (*by_k)(const SmallTile<R> &);
+  bool (*lower)(const SmallTile<R> &);
+  bool (*upper)(const SmallTile<R> &);
   void (*copy)(const BandCopy<R> &);
 };
 

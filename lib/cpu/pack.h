@@ -43,8 +43,9 @@ class Packer {
     copy(data, p0, k, to, [](const W &x) { return x; });
   }
 
-  // Whether `rows` can be had.
+  // Whether `rows` can be had, and whether they need no packing where only the fill's elements are read.
   bool has_rows() const { return std::is_same_v<T, R> && view_.row_lines && !tf32_; }
+  bool plain_rows() const { return has_rows() && !view_.unit && !view_.packed; }
 
   // Instead of a panel, rows [p.begin, p.end) of it as they lie in memory, `step` apart, with zeros and ones likewise.
   void rows(const T *data, Range p, Range k, R *to, int64_t step) const {
@@ -55,15 +56,27 @@ class Packer {
   // Positions `along` of some lines, `width` numbers each.
   void lines(const R *data, Range which, Range along, R *to, int64_t step, int64_t width) const {
     const Lines all = view_.lines();
-    const int64_t unit = view_.unit, first = which.begin - along.begin;
-    BandCopy<R> x{{0, 0, along.size(), 0, along.size()}, data + all.offset(which.begin, 0) + along.begin, all.ld, 0, all.ld, to, step, which.size(), width, large_};
-    if (all.profile == Fill::lower) x.band.end = first + 1 - unit, x.band.end_step = 1;
-    if (all.profile == Fill::upper) x.band.begin = first + unit, x.band.begin_step = 1;
+    const int64_t unit = view_.unit, first = std::clamp(which.begin - along.begin, -along.size() - which.size(), along.size() + which.size());
+    const bool lower = all.profile == Fill::lower, upper = all.profile == Fill::upper;
+    BandCopy<R> x;  // GCC would clear it with a string instruction first, which takes longer than all the rest
+    x.band.begin = upper ? first + unit : 0;
+    x.band.begin_step = upper;
+    x.band.end = lower ? first + 1 - unit : along.size();
+    x.band.end_step = lower;
+    x.band.limit = along.size();
+    x.from = data + all.offset(which.begin, 0) + along.begin;
+    x.from_step = x.longest_step = all.ld;
+    x.growth = 0;
     if (all.packed) {
-      x.growth = all.profile == Fill::lower ? 1 : -1;
-      x.from_step = all.profile == Fill::lower ? std::min(which.begin + 1, all.length) : all.length - which.begin - 1;
+      x.growth = lower ? 1 : -1;
+      x.from_step = lower ? std::min(which.begin + 1, all.length) : all.length - which.begin - 1;
       x.longest_step = all.length;
     }
+    x.to = to;
+    x.to_step = step;
+    x.rows = which.size();
+    x.width = width;
+    x.far = large_;
     copy_(x);
     if (unit) {
       for (int64_t line = std::max(which.begin, along.begin); line < std::min(which.end, along.end); ++line) to[(line - which.begin) * step + line - along.begin] = R(1);

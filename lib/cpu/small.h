@@ -6,6 +6,12 @@
 namespace tritri::cpu {
 
 template <class T>
+struct Matrices {
+  const T *a, *b;
+  T *c;
+};
+
+template <class T>
 class SmallProduct {
  public:
   using W = typename Accumulator<T>::type;
@@ -22,8 +28,8 @@ class SmallProduct {
   // Numbers of workspace.
   int64_t numbers() const { return b_stride() * panels() + int64_t{kernel_.mr} * b_step() + a_stride() * (p_.c_is_a ? (p_.m + kernel_.mr - 1) / kernel_.mr : 1); }
 
-  // One matrix. What C overwrites is read before.
-  void multiply(const T *a, const T *b, T *c, R *workspace) const {
+  // One matrix. What C overwrites is read before. Meanwhile the next matrix comes from memory, since triangles are no streams that hardware would foresee.
+  void multiply(const T *a, const T *b, T *c, R *workspace, const Matrices<T> *next) const {
     R *const packed_b = workspace, *const sums = packed_b + b_stride() * panels(), *packed_a = sums + int64_t{kernel_.mr} * b_step();
     R *panel = packed_b;
     for (int64_t j = 0; j < p_.n; j += kernel_.nr, panel += b_stride()) {
@@ -32,13 +38,27 @@ class SmallProduct {
     }
     for (int64_t i = 0; i < p_.m && p_.c_is_a; i += kernel_.mr) pack_a(a, i, packed_a + i / kernel_.mr * a_stride());
     for (int64_t i = 0; i < p_.m; i += kernel_.mr) {
-      const Range rows{i, std::min(i + kernel_.mr, p_.m)}, held = pack_a_.held(i);
-      if (!p_.c_is_a) pack_a(a, i, packed_a);
-      else if (i > 0) packed_a += a_stride();
+      Strip strip{{i, std::min(i + kernel_.mr, p_.m)}, pack_a_.held(i), {packed_a, a_along_, a_across_, kernel_.mr}, kernel_.by_k};
+      if constexpr (std::is_same_v<T, R>) {
+        if (a_in_place_ && strip.rows.size() == kernel_.mr) {
+          strip.a.data = a + i * p_.a.ld + strip.held.begin;
+          strip.a.across = p_.a.ld;
+          strip.run = p_.a.fill == Fill::upper ? kernel_.upper : kernel_.lower;
+        } else if (pack_a_.has_rows()) {
+          strip.run = kernel_.by_row[strip.rows.size() - 1];
+        }
+      }
+      if (next) {
+        fetch<0>(p_.a, next->a, i);
+        fetch<0>(p_.b, next->b, i);
+        fetch<1>(p_.c, next->c, i);
+      }
+      if (p_.c_is_a) packed_a += a_stride();
+      else if (strip.a.data == packed_a) pack_a(a, i, packed_a);
       panel = packed_b;
       for (int64_t j = 0; j < p_.n; j += kernel_.nr, panel += b_stride()) {
         const Range cols{j, std::min(j + kernel_.nr, p_.n)};
-        if (touches(p_.c.fill, rows, cols)) tile(rows, cols, held, packed_a, panel, sums, c);
+        if (touches(p_.c.fill, strip.rows, cols)) tile(strip, cols, panel, sums, c);
       }
     }
   }
@@ -46,10 +66,29 @@ class SmallProduct {
  private:
   static constexpr int planes = Kernel<W>::planes;
 
+  // Some rows of A, which begin at held.begin.
+  struct Strip {
+    Range rows, held;
+    Packed<R> a;
+    bool (*run)(const SmallTile<R> &);
+  };
+
   int64_t panels() const { return (p_.n + kernel_.nr - 1) / kernel_.nr; }
   int64_t a_stride() const { return kernel_.mr * kernel_.a_step * planes; }
   int64_t b_step() const { return int64_t{kernel_.nr} * planes; }
   int64_t b_stride() const { return b_step() * p_.k; }
+
+  // The part of an operand's lines that is due with row i.
+  template <int write>
+  void fetch(const View &view, const T *data, int64_t i) const {
+    const Lines lines = view.lines();
+    const int64_t begin = i * lines.count / p_.m, end = std::min(i + kernel_.mr, p_.m) * lines.count / p_.m;
+    for (int64_t line = begin; line < end; ++line) {
+      const Range held = lines.held(line);
+      const T *from = data + lines.offset(line, held.begin), *const to = from + held.size();
+      for (; from < to; from += 64 / sizeof(T)) __builtin_prefetch(from, write);
+    }
+  }
 
   void pack_a(const T *a, int64_t i, R *to) const {
     const Range k = pack_a_.held(i);
@@ -58,27 +97,32 @@ class SmallProduct {
     else pack_a_.panel(a, i, k, to);
   }
 
-  void tile(Range rows, Range cols, Range held, const R *packed_a, const R *panel, R *sums, T *c) const {
-    const Range k = k_range(p_.a.fill, p_.b.fill, p_.k, rows, cols);
+  void tile(const Strip &strip, Range cols, const R *panel, R *sums, T *c) const {
+    const Range rows = strip.rows, k = k_range(p_.a.fill, p_.b.fill, p_.k, rows, cols);
     if (k.empty() && !direct_) return finish_.blank(rows, cols, c);
-    const bool in_rows = pack_a_.has_rows();
-    const Packed<R> a{packed_a + (k.begin - held.begin) * (in_rows ? 1 : planes * kernel_.mr), in_rows ? 1 : planes * kernel_.mr, in_rows ? kernel_.a_step : 1, kernel_.mr};
-    SmallTile<R> x{k.size(), rows.size(), a.data, panel + k.begin * b_step(), sums, kernel_.nr, {0, 0, kernel_.nr, 0, kernel_.nr}};
-    const auto run = [&] { return in_rows ? kernel_.by_row[rows.size() - 1](x) : kernel_.by_k(x); };
+    SmallTile<R> x;
+    x.k = k.size();
+    x.a = strip.a.data + (k.begin - strip.held.begin) * strip.a.along;
+    x.b = panel + k.begin * b_step();
+    x.a_step = strip.a.across;
+    x.diagonal = p_.a.fill == Fill::full ? k.size() : rows.begin - k.begin;
     if constexpr (std::is_same_v<T, R>) {
       if (direct_) {
+        x.rows = rows.size();
         x.c = c + rows.begin * p_.c.ld + cols.begin;
         x.c_step = p_.c.ld;
+        x.whole = cols.size() == kernel_.nr && block_is_whole(p_.c.fill, false, rows, cols);
         x.band = {0, 0, cols.size(), 0, cols.size()};
         if (p_.c.fill == Fill::lower) x.band.end = rows.begin + 1 - cols.begin, x.band.end_step = 1;
         if (p_.c.fill == Fill::upper) x.band.begin = rows.begin - cols.begin, x.band.begin_step = 1;
-        if (run()) return;
-        x.c = sums;
-        x.c_step = kernel_.nr;
-        x.band = {0, 0, kernel_.nr, 0, kernel_.nr};
+        if (strip.run(x)) return;
       }
     }
-    if (!run()) finish_.mend(k, rows, cols, a, {x.b, b_step(), 1, kernel_.nr}, sums);
+    x.rows = a_along_ == 1 ? rows.size() : kernel_.mr;
+    x.c = sums;
+    x.c_step = kernel_.nr;
+    x.whole = true;
+    if (!strip.run(x)) finish_.mend(k, rows, cols, {x.a, strip.a.along, strip.a.across, strip.a.imaginary}, {x.b, b_step(), 1, kernel_.nr}, sums);
     finish_.store(rows, cols, sums, c);
   }
 
@@ -87,7 +131,8 @@ class SmallProduct {
   bool tf32_;
   Packer<T> pack_a_, pack_b_;
   Finish<T> finish_;
-  bool direct_;
+  bool direct_, a_in_place_ = pack_a_.plain_rows() && !p_.c_is_a;
+  int64_t a_along_ = pack_a_.has_rows() ? 1 : planes * kernel_.mr, a_across_ = pack_a_.has_rows() ? kernel_.a_step : 1;
 };
 
 }  // namespace tritri::cpu

@@ -148,10 +148,9 @@ class Window {
  private:
   using Int = std::conditional_t<sizeof(R) == 4, int32_t, int64_t>;
   static constexpr int lanes = bytes / static_cast<int>(sizeof(R));
-  static int64_t clamped(int64_t x) { return x < -(1 << 30) ? -(1 << 30) : x > 1 << 30 ? 1 << 30 : x; }  // far beyond any row that is copied at once
 #ifdef __AVX2__
   typedef Int Ints __attribute__((vector_size(bytes)));
-  static Ints all(int64_t x) { return Ints{} + static_cast<Int>(clamped(x)); }
+  static Ints all(int64_t x) { return Ints{} + static_cast<Int>(x); }
   static Ints lane() {
     Ints x;
     for (int i = 0; i < lanes; ++i) x[i] = i;
@@ -168,7 +167,7 @@ class Window {
 #endif
   Ints begin_, begin_step_, end_, end_step_, limit_;
 #else
-  static int64_t all(int64_t x) { return clamped(x); }
+  static int64_t all(int64_t x) { return x; }
   static Part<R, bytes> held(int64_t begin, int64_t end) {
     const int64_t first = begin < 0 ? 0 : begin > lanes ? lanes : begin;
     return {static_cast<int>(first), static_cast<int>(end < first ? first : end > lanes ? lanes : end)};
@@ -178,26 +177,48 @@ class Window {
 };
 
 template <class R, int bytes>
-void copy_band(const BandCopy<R> &x) {
+void copy_band(const BandCopy<R> &given) {
   typedef typename Vector<R, bytes>::type Unaligned __attribute__((aligned(sizeof(R))));
   constexpr int64_t lanes = bytes / static_cast<int64_t>(sizeof(R)), ahead = 16;
+  const BandCopy<R> x = given;  // where no store can change it
   for (int64_t position = 0; position < x.width; position += lanes) {
     Window<R, bytes> window(x.band, position);
     const Part<R, bytes> room = Window<R, bytes>({0, 0, x.width, 0, x.width}, position).next();
-    const bool whole = position + lanes <= x.width;
     const R *from = x.from + position;
     R *to = x.to + position;
     int64_t step = x.from_step;
-    for (int64_t row = 0; row < x.rows; ++row) {
-      if (x.far) __builtin_prefetch(from + ahead * step);
-      const auto numbers = window.next().load(from);
-      if (whole) *reinterpret_cast<Unaligned *>(to) = numbers;
-      else room.store(to, numbers);
-      from += step;
-      to += x.to_step;
-      step = step + x.growth < x.longest_step ? step + x.growth : x.longest_step;
+    const auto rows = [&](const auto &store) {
+      for (int64_t row = 0; row < x.rows; ++row) {
+        if (x.far) __builtin_prefetch(from + ahead * step);
+        store(window.next().load(from));
+        from += step;
+        to += x.to_step;
+        step = step + x.growth < x.longest_step ? step + x.growth : x.longest_step;
+      }
+    };
+    if (position + lanes <= x.width) rows([&](auto numbers) { *reinterpret_cast<Unaligned *>(to) = numbers; });
+    else rows([&](auto numbers) { room.store(to, numbers); });
+  }
+}
+
+// Writes the sums; says whether all are finite.
+template <class R, int bytes, int rows>
+[[gnu::always_inline]] inline bool small_store(const SmallTile<R> &x, const typename Vector<R, bytes>::type *sum) {
+  typedef typename Vector<R, bytes>::type Unaligned __attribute__((aligned(sizeof(R))));
+  R *c = x.c;
+  const int64_t step = x.c_step, live = x.rows;
+  if (x.whole && live == rows) {
+#pragma GCC unroll 16
+    for (int i = 0; i < rows; ++i, c += step) *reinterpret_cast<Unaligned *>(c) = sum[i];
+  } else {
+    Window<R, bytes> window(x.band, 0);
+#pragma GCC unroll 16
+    for (int i = 0; i < rows; ++i, c += step) {
+      const Part<R, bytes> part = window.next();
+      if (i < live) part.store(c, sum[i]);
     }
   }
+  return all_finite<R, bytes, rows>(sum);
 }
 
 // A(i, k) at a[i * across + k * along]; a vector of columns.
@@ -212,13 +233,38 @@ bool small_tile(const SmallTile<R> &x) {
 #pragma GCC unroll 16
     for (int i = 0; i < rows; ++i) sum[i] += a[i * across] * row;
   }
-  Window<R, bytes> window(x.band, 0);
+  return small_store<R, bytes, rows>(x, sum);
+}
+
+// Steps `d` to 7 through A's diagonal, in which only the rows up to (upper) or from (lower) the step's hold something; those in [begin, end) exist.
+template <class R, int bytes, bool upper, int d>
+[[gnu::always_inline]] inline void diagonal_steps(typename Vector<R, bytes>::type *sum, const R *a, int64_t across, const R *b, int64_t begin, int64_t end) {
+  using V = typename Vector<R, bytes>::type;
+  if (begin <= d && d < end) {
+    const V row = reinterpret_cast<const V *>(b)[d];
 #pragma GCC unroll 16
-  for (int i = 0; i < rows; ++i) {
-    const Part<R, bytes> part = window.next();
-    if (across != 1 || i < x.rows) part.store(x.c + i * x.c_step, sum[i]);
+    for (int i = upper ? 0 : d; i < (upper ? d + 1 : 8); ++i) sum[i] += a[i * across + d] * row;
   }
-  return all_finite<R, bytes, rows>(sum);
+  if constexpr (d < 7) diagonal_steps<R, bytes, upper, d + 1>(sum, a, across, b, begin, end);
+}
+
+// A where the caller has it.
+template <class R, int bytes, bool upper>
+bool small_in_place(const SmallTile<R> &x) {
+  using V = typename Vector<R, bytes>::type;
+  constexpr int64_t lanes = bytes / static_cast<int>(sizeof(R)), rows = 8;
+  const int64_t across = x.a_step, k = x.k, diagonal = x.diagonal;
+  const int64_t begin = !upper ? 0 : diagonal + rows < 0 ? 0 : diagonal + rows, end = upper || k < diagonal ? k : diagonal;  // of the steps in which all rows hold something
+  V sum[rows] = {};
+  if (upper) diagonal_steps<R, bytes, upper, 0>(sum, x.a + diagonal, across, x.b + diagonal * lanes, -diagonal, k - diagonal);
+  const R *a = x.a + begin, *b = x.b + begin * lanes;
+  for (int64_t l = begin; l < end; ++l, ++a, b += lanes) {
+    const V row = *reinterpret_cast<const V *>(b);
+#pragma GCC unroll 16
+    for (int i = 0; i < rows; ++i) sum[i] += a[i * across] * row;
+  }
+  if (!upper) diagonal_steps<R, bytes, upper, 0>(sum, x.a + diagonal, across, x.b + diagonal * lanes, -diagonal, k - diagonal);
+  return small_store<R, bytes, rows>(x, sum);
 }
 
 template <class R, int bytes, int mr>
@@ -237,14 +283,10 @@ bool small_complex_tile(const SmallTile<R> &x) {
       im[i] += a[mr + i] * b_re;
     }
   }
-  Window<R, bytes> window(x.band, 0);
+  V *out = reinterpret_cast<V *>(x.c);
 #pragma GCC unroll 16
-  for (int i = 0; i < mr; ++i) {
-    const Part<R, bytes> part = window.next();
-    part.store(x.c + i * x.c_step, re[i]);
-    part.store(x.c + (mr + i) * x.c_step, im[i]);
-  }
-  return all_finite<R, bytes, mr>(re) & all_finite<R, bytes, mr>(im);
+  for (int i = 0; i < mr; ++i) out[i] = re[i], out[mr + i] = im[i];
+  return all_finite<R, bytes, 2 * mr>(out);
 }
 
 template <class R, int bytes>
@@ -253,12 +295,12 @@ constexpr SmallKernel<R> small_kernel() {
   return {8, bytes / static_cast<int>(sizeof(R)),
           {small_tile<R, bytes, 1, step, 1>, small_tile<R, bytes, 2, step, 1>, small_tile<R, bytes, 3, step, 1>, small_tile<R, bytes, 4, step, 1>, small_tile<R, bytes, 5, step, 1>,
            small_tile<R, bytes, 6, step, 1>, small_tile<R, bytes, 7, step, 1>, small_tile<R, bytes, 8, step, 1>},
-          small_tile<R, bytes, 8, 1, 8>, copy_band<R, bytes>};
+          small_tile<R, bytes, 8, 1, 8>, small_in_place<R, bytes, false>, small_in_place<R, bytes, true>, copy_band<R, bytes>};
 }
 
 template <class R, int bytes, int mr>
 constexpr SmallKernel<std::complex<R>> small_complex_kernel() {
-  return {mr, bytes / static_cast<int>(sizeof(R)), {}, small_complex_tile<R, bytes, mr>, copy_band<R, bytes>};
+  return {mr, bytes / static_cast<int>(sizeof(R)), {}, small_complex_tile<R, bytes, mr>, nullptr, nullptr, copy_band<R, bytes>};
 }
 
 // A set for registers of `bytes`: tiles of mr x 2 registers of reals, cr x 2 of complex numbers; small ones of 8 x 1 and 2 cr x 1.
