@@ -46,6 +46,7 @@ template <class R>
 struct SmallTile {
   int64_t k, rows;
   const R *a, *b;
+  int64_t b_step;            // from k to k
   int64_t a_step, diagonal;  // where A lies as the caller has it: between rows, and the k at which its diagonal enters the tile, counted from the first
   R *c;
   int64_t c_step;
@@ -58,10 +59,10 @@ template <class W>
 struct SmallKernel {
   using R = typename RealOf<W>::type;
   static constexpr int most_rows = 8;
-  static constexpr int64_t a_step = 128 + 64 / int64_t{sizeof(R)};  // between rows of A: an odd number of cache lines, so that they do not evict each other
+  static constexpr int64_t row_step = 128 + 64 / int64_t{sizeof(R)};  // between packed rows: an odd number of cache lines, so that they do not evict each other
 
   int mr, nr;
-  // Each says whether all of the tile is finite. by_row[rows - 1]: A lies in rows, a_step apart; by_k: in a panel, as a Kernel's; lower, upper: eight rows
+  // Each says whether all of the tile is finite. by_row[rows - 1]: A lies in rows, row_step apart; by_k: in a panel, as a Kernel's; lower, upper: eight rows
   // where the caller has them, `lower` also for a full A. Complex numbers go by k only, and their tiles are whole, one vector after the other: all real parts, then
   // all imaginary ones.
   bool (*by_row[most_rows])(const SmallTile<R> &);

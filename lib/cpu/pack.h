@@ -49,7 +49,7 @@ class Packer {
 
   // Instead of a panel, rows [p.begin, p.end) of it as they lie in memory, `step` apart, with zeros and ones likewise.
   void rows(const T *data, Range p, Range k, R *to, int64_t step) const {
-    if constexpr (std::is_same_v<T, R>) lines(data, p, k, to, step, k.size());
+    if constexpr (std::is_same_v<T, R>) lines(data, p, k, to, step, (k.size() + 15) / 16 * 16);
   }
 
  private:

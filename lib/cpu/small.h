@@ -26,15 +26,20 @@ class SmallProduct {
         direct_(std::is_same_v<T, R> && !p_.c.packed && finish_.plain()) {}
 
   // Numbers of workspace.
-  int64_t numbers() const { return b_stride() * panels() + int64_t{kernel_.mr} * b_step() + a_stride() * (p_.c_is_a ? (p_.m + kernel_.mr - 1) / kernel_.mr : 1); }
+  int64_t numbers() const { return b_numbers() + int64_t{kernel_.mr} * kernel_.nr * planes + a_stride() * (p_.c_is_a ? (p_.m + kernel_.mr - 1) / kernel_.mr : 1); }
 
   // One matrix. What C overwrites is read before. Meanwhile the next matrix comes from memory, since triangles are no streams that hardware would foresee.
   void multiply(const T *a, const T *b, T *c, R *workspace, const Matrices<T> *next) const {
-    R *const packed_b = workspace, *const sums = packed_b + b_stride() * panels(), *packed_a = sums + int64_t{kernel_.mr} * b_step();
-    R *panel = packed_b;
-    for (int64_t j = 0; j < p_.n; j += kernel_.nr, panel += b_stride()) {
-      const Range k = pack_b_.held(j);
-      if (!k.empty()) pack_b_.panel(b, j, k, panel + k.begin * b_step());
+    R *const packed_b = workspace, *const sums = packed_b + b_numbers(), *packed_a = sums + int64_t{kernel_.mr} * kernel_.nr * planes;
+    const R *panel = packed_b;
+    if (pack_b_rows_.has_rows()) {
+      pack_b_rows_.rows(b, {0, p_.k}, {0, p_.n}, packed_b, kernel_.row_step);
+    } else {
+      R *to = packed_b;
+      for (int64_t j = 0; j < p_.n; j += kernel_.nr, to += b_across_) {
+        const Range k = pack_b_.held(j);
+        if (!k.empty()) pack_b_.panel(b, j, k, to + k.begin * b_step_);
+      }
     }
     for (int64_t i = 0; i < p_.m && p_.c_is_a; i += kernel_.mr) pack_a(a, i, packed_a + i / kernel_.mr * a_stride());
     for (int64_t i = 0; i < p_.m; i += kernel_.mr) {
@@ -49,14 +54,13 @@ class SmallProduct {
         }
       }
       if (next) {
-        fetch<0>(p_.a, next->a, i);
-        fetch<0>(p_.b, next->b, i);
-        fetch<1>(p_.c, next->c, i);
+        fetch(p_.a, next->a, i);
+        fetch(p_.b, next->b, i);
       }
       if (p_.c_is_a) packed_a += a_stride();
       else if (strip.a.data == packed_a) pack_a(a, i, packed_a);
       panel = packed_b;
-      for (int64_t j = 0; j < p_.n; j += kernel_.nr, panel += b_stride()) {
+      for (int64_t j = 0; j < p_.n; j += kernel_.nr, panel += b_across_) {
         const Range cols{j, std::min(j + kernel_.nr, p_.n)};
         if (touches(p_.c.fill, strip.rows, cols)) tile(strip, cols, panel, sums, c);
       }
@@ -73,27 +77,20 @@ class SmallProduct {
     bool (*run)(const SmallTile<R> &);
   };
 
-  int64_t panels() const { return (p_.n + kernel_.nr - 1) / kernel_.nr; }
-  int64_t a_stride() const { return kernel_.mr * kernel_.a_step * planes; }
-  int64_t b_step() const { return int64_t{kernel_.nr} * planes; }
-  int64_t b_stride() const { return b_step() * p_.k; }
+  int64_t b_numbers() const { return std::max(p_.k * kernel_.row_step, (p_.n + kernel_.nr - 1) / kernel_.nr * b_across_); }
+  int64_t a_stride() const { return kernel_.mr * kernel_.row_step * planes; }
 
   // The part of an operand's lines that is due with row i.
-  template <int write>
+
   void fetch(const View &view, const T *data, int64_t i) const {
-    const Lines lines = view.lines();
-    const int64_t begin = i * lines.count / p_.m, end = std::min(i + kernel_.mr, p_.m) * lines.count / p_.m;
-    for (int64_t line = begin; line < end; ++line) {
-      const Range held = lines.held(line);
-      const T *from = data + lines.offset(line, held.begin), *const to = from + held.size();
-      for (; from < to; from += 64 / sizeof(T)) __builtin_prefetch(from, write);
-    }
+    const int64_t extent = view.lines().extent(), end = std::min(i + kernel_.mr, p_.m) * extent / p_.m;
+    for (int64_t at = i * extent / p_.m; at < end; at += 64 / sizeof(T)) __builtin_prefetch(data + at);
   }
 
   void pack_a(const T *a, int64_t i, R *to) const {
     const Range k = pack_a_.held(i);
     if (k.empty()) return;
-    if (pack_a_.has_rows()) pack_a_.rows(a, {i, std::min(i + kernel_.mr, p_.m)}, k, to, kernel_.a_step);
+    if (pack_a_.has_rows()) pack_a_.rows(a, {i, std::min(i + kernel_.mr, p_.m)}, k, to, kernel_.row_step);
     else pack_a_.panel(a, i, k, to);
   }
 
@@ -103,7 +100,8 @@ class SmallProduct {
     SmallTile<R> x;
     x.k = k.size();
     x.a = strip.a.data + (k.begin - strip.held.begin) * strip.a.along;
-    x.b = panel + k.begin * b_step();
+    x.b = panel + k.begin * b_step_;
+    x.b_step = b_step_;
     x.a_step = strip.a.across;
     x.diagonal = p_.a.fill == Fill::full ? k.size() : rows.begin - k.begin;
     if constexpr (std::is_same_v<T, R>) {
@@ -122,17 +120,18 @@ class SmallProduct {
     x.c = sums;
     x.c_step = kernel_.nr;
     x.whole = true;
-    if (!strip.run(x)) finish_.mend(k, rows, cols, {x.a, strip.a.along, strip.a.across, strip.a.imaginary}, {x.b, b_step(), 1, kernel_.nr}, sums);
+    if (!strip.run(x)) finish_.mend(k, rows, cols, {x.a, strip.a.along, strip.a.across, strip.a.imaginary}, {x.b, b_step_, 1, kernel_.nr}, sums);
     finish_.store(rows, cols, sums, c);
   }
 
   const Problem &p_;
   const SmallKernel<W> &kernel_;
   bool tf32_;
-  Packer<T> pack_a_, pack_b_;
+  Packer<T> pack_a_, pack_b_, pack_b_rows_{p_.b, kernel_.nr, tf32_, kernel_.copy};
   Finish<T> finish_;
   bool direct_, a_in_place_ = pack_a_.plain_rows() && !p_.c_is_a;
-  int64_t a_along_ = pack_a_.has_rows() ? 1 : planes * kernel_.mr, a_across_ = pack_a_.has_rows() ? kernel_.a_step : 1;
+  int64_t a_along_ = pack_a_.has_rows() ? 1 : planes * kernel_.mr, a_across_ = pack_a_.has_rows() ? kernel_.row_step : 1;
+  int64_t b_step_ = pack_b_rows_.has_rows() ? kernel_.row_step : kernel_.nr * planes, b_across_ = pack_b_rows_.has_rows() ? kernel_.nr : kernel_.nr * planes * p_.k;
 };
 
 }  // namespace tritri::cpu

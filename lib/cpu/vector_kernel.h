@@ -131,18 +131,24 @@ struct Part {
 #endif
 };
 
-// The vector at one position, row by row of a band. Lanes are compared with the band's ends all at once: no branches, nothing to mispredict.
+// Which lanes of a row's vectors a band holds. They are compared with its ends all at once: no branches, nothing to mispredict.
 template <class R, int bytes>
 class Window {
  public:
-  Window(const Band &band, int64_t position)
-      : begin_(all(band.begin - position)), begin_step_(all(band.begin_step)), end_(all(band.end - position)), end_step_(all(band.end_step)), limit_(all(band.limit - position)) {}
+  explicit Window(const Band &band)
+      : begin_(all(band.begin)), begin_step_(all(band.begin_step)), end_(all(band.end)), end_step_(all(band.end_step)), limit_(all(band.limit)) {}
 
+  // The row's next vector.
   Part<R, bytes> next() {
     const Part<R, bytes> part = held(begin_, end_ < limit_ ? end_ : limit_);
+    at_ += lanes;
+    return part;
+  }
+
+  void next_row() {
+    at_ = first();
     begin_ += begin_step_;
     end_ += end_step_;
-    return part;
   }
 
  private:
@@ -151,53 +157,54 @@ class Window {
 #ifdef __AVX2__
   typedef Int Ints __attribute__((vector_size(bytes)));
   static Ints all(int64_t x) { return Ints{} + static_cast<Int>(x); }
-  static Ints lane() {
+  static Ints first() {
     Ints x;
     for (int i = 0; i < lanes; ++i) x[i] = i;
     return x;
   }
 #ifdef __AVX512F__
-  static Part<R, bytes> held(Ints begin, Ints end) {
-    const __m512i x = reinterpret_cast<__m512i>(lane()), from = reinterpret_cast<__m512i>(begin), to = reinterpret_cast<__m512i>(end);
+  Part<R, bytes> held(Ints begin, Ints end) const {
+    const __m512i x = reinterpret_cast<__m512i>(at_), from = reinterpret_cast<__m512i>(begin), to = reinterpret_cast<__m512i>(end);
     if constexpr (sizeof(R) == 4) return {_mm512_mask_cmplt_epi32_mask(_mm512_cmpge_epi32_mask(x, from), x, to)};
     else return {_mm512_mask_cmplt_epi64_mask(_mm512_cmpge_epi64_mask(x, from), x, to)};
   }
 #else
-  static Part<R, bytes> held(Ints begin, Ints end) { return {reinterpret_cast<__m256i>((lane() >= begin) & (lane() < end))}; }
+  Part<R, bytes> held(Ints begin, Ints end) const { return {reinterpret_cast<__m256i>((at_ >= begin) & (at_ < end))}; }
 #endif
-  Ints begin_, begin_step_, end_, end_step_, limit_;
+  Ints at_ = first(), begin_, begin_step_, end_, end_step_, limit_;
 #else
   static int64_t all(int64_t x) { return x; }
-  static Part<R, bytes> held(int64_t begin, int64_t end) {
-    const int64_t first = begin < 0 ? 0 : begin > lanes ? lanes : begin;
-    return {static_cast<int>(first), static_cast<int>(end < first ? first : end > lanes ? lanes : end)};
+  static int64_t first() { return 0; }
+  Part<R, bytes> held(int64_t begin, int64_t end) const {
+    const int64_t from = begin < at_ ? 0 : begin > at_ + lanes ? lanes : begin - at_;
+    return {static_cast<int>(from), static_cast<int>(end < at_ + from ? from : end > at_ + lanes ? lanes : end - at_)};
   }
-  int64_t begin_, begin_step_, end_, end_step_, limit_;
+  int64_t at_ = 0, begin_, begin_step_, end_, end_step_, limit_;
 #endif
 };
 
 template <class R, int bytes>
 void copy_band(const BandCopy<R> &given) {
   typedef typename Vector<R, bytes>::type Unaligned __attribute__((aligned(sizeof(R))));
-  constexpr int64_t lanes = bytes / static_cast<int64_t>(sizeof(R)), ahead = 16;
+  constexpr int64_t lanes = bytes / static_cast<int64_t>(sizeof(R)), per_cache_line = 64 / static_cast<int64_t>(sizeof(R)), ahead = 16;
   const BandCopy<R> x = given;  // where no store can change it
-  for (int64_t position = 0; position < x.width; position += lanes) {
-    Window<R, bytes> window(x.band, position);
-    const Part<R, bytes> room = Window<R, bytes>({0, 0, x.width, 0, x.width}, position).next();
-    const R *from = x.from + position;
-    R *to = x.to + position;
-    int64_t step = x.from_step;
-    const auto rows = [&](const auto &store) {
-      for (int64_t row = 0; row < x.rows; ++row) {
-        if (x.far) __builtin_prefetch(from + ahead * step);
-        store(window.next().load(from));
-        from += step;
-        to += x.to_step;
-        step = step + x.growth < x.longest_step ? step + x.growth : x.longest_step;
-      }
-    };
-    if (position + lanes <= x.width) rows([&](auto numbers) { *reinterpret_cast<Unaligned *>(to) = numbers; });
-    else rows([&](auto numbers) { room.store(to, numbers); });
+  Window<R, bytes> window(x.band);
+  const int64_t whole = x.width / lanes * lanes;
+  Window<R, bytes> tail({0, 0, x.width - whole, 0, x.width - whole});
+  const Part<R, bytes> room = tail.next();
+  const R *from = x.from;
+  R *to = x.to;
+  int64_t step = x.from_step;
+  for (int64_t row = 0; row < x.rows; ++row) {
+    if (x.far) {
+      for (int64_t at = 0; at < x.width; at += per_cache_line) __builtin_prefetch(from + ahead * step + at);
+    }
+    for (int64_t at = 0; at < whole; at += lanes) *reinterpret_cast<Unaligned *>(to + at) = window.next().load(from + at);
+    if (whole < x.width) room.store(to + whole, window.next().load(from + whole));
+    window.next_row();
+    from += step;
+    to += x.to_step;
+    step = step + x.growth < x.longest_step ? step + x.growth : x.longest_step;
   }
 }
 
@@ -211,9 +218,9 @@ template <class R, int bytes, int rows>
 #pragma GCC unroll 16
     for (int i = 0; i < rows; ++i, c += step) *reinterpret_cast<Unaligned *>(c) = sum[i];
   } else {
-    Window<R, bytes> window(x.band, 0);
+    Window<R, bytes> window(x.band);
 #pragma GCC unroll 16
-    for (int i = 0; i < rows; ++i, c += step) {
+    for (int i = 0; i < rows; ++i, c += step, window.next_row()) {
       const Part<R, bytes> part = window.next();
       if (i < live) part.store(c, sum[i]);
     }
@@ -225,10 +232,10 @@ template <class R, int bytes, int rows>
 template <class R, int bytes, int rows, int64_t across, int64_t along>
 bool small_tile(const SmallTile<R> &x) {
   using V = typename Vector<R, bytes>::type;
-  constexpr int lanes = bytes / static_cast<int>(sizeof(R));
   V sum[rows] = {};
   const R *a = x.a, *b = x.b;
-  for (int64_t l = 0; l < x.k; ++l, a += along, b += lanes) {
+  const int64_t b_step = x.b_step;
+  for (int64_t l = 0; l < x.k; ++l, a += along, b += b_step) {
     const V row = *reinterpret_cast<const V *>(b);
 #pragma GCC unroll 16
     for (int i = 0; i < rows; ++i) sum[i] += a[i * across] * row;
@@ -238,32 +245,32 @@ bool small_tile(const SmallTile<R> &x) {
 
 // Steps `d` to 7 through A's diagonal, in which only the rows up to (upper) or from (lower) the step's hold something; those in [begin, end) exist.
 template <class R, int bytes, bool upper, int d>
-[[gnu::always_inline]] inline void diagonal_steps(typename Vector<R, bytes>::type *sum, const R *a, int64_t across, const R *b, int64_t begin, int64_t end) {
+[[gnu::always_inline]] inline void diagonal_steps(typename Vector<R, bytes>::type *sum, const R *a, int64_t across, const R *b, int64_t b_step, int64_t begin, int64_t end) {
   using V = typename Vector<R, bytes>::type;
   if (begin <= d && d < end) {
-    const V row = reinterpret_cast<const V *>(b)[d];
+    const V row = *reinterpret_cast<const V *>(b + d * b_step);
 #pragma GCC unroll 16
     for (int i = upper ? 0 : d; i < (upper ? d + 1 : 8); ++i) sum[i] += a[i * across + d] * row;
   }
-  if constexpr (d < 7) diagonal_steps<R, bytes, upper, d + 1>(sum, a, across, b, begin, end);
+  if constexpr (d < 7) diagonal_steps<R, bytes, upper, d + 1>(sum, a, across, b, b_step, begin, end);
 }
 
 // A where the caller has it.
 template <class R, int bytes, bool upper>
 bool small_in_place(const SmallTile<R> &x) {
   using V = typename Vector<R, bytes>::type;
-  constexpr int64_t lanes = bytes / static_cast<int>(sizeof(R)), rows = 8;
-  const int64_t across = x.a_step, k = x.k, diagonal = x.diagonal;
+  constexpr int64_t rows = 8;
+  const int64_t across = x.a_step, b_step = x.b_step, k = x.k, diagonal = x.diagonal;
   const int64_t begin = !upper ? 0 : diagonal + rows < 0 ? 0 : diagonal + rows, end = upper || k < diagonal ? k : diagonal;  // of the steps in which all rows hold something
   V sum[rows] = {};
-  if (upper) diagonal_steps<R, bytes, upper, 0>(sum, x.a + diagonal, across, x.b + diagonal * lanes, -diagonal, k - diagonal);
-  const R *a = x.a + begin, *b = x.b + begin * lanes;
-  for (int64_t l = begin; l < end; ++l, ++a, b += lanes) {
+  if (upper) diagonal_steps<R, bytes, upper, 0>(sum, x.a + diagonal, across, x.b + diagonal * b_step, b_step, -diagonal, k - diagonal);
+  const R *a = x.a + begin, *b = x.b + begin * b_step;
+  for (int64_t l = begin; l < end; ++l, ++a, b += b_step) {
     const V row = *reinterpret_cast<const V *>(b);
 #pragma GCC unroll 16
     for (int i = 0; i < rows; ++i) sum[i] += a[i * across] * row;
   }
-  if (!upper) diagonal_steps<R, bytes, upper, 0>(sum, x.a + diagonal, across, x.b + diagonal * lanes, -diagonal, k - diagonal);
+  if (!upper) diagonal_steps<R, bytes, upper, 0>(sum, x.a + diagonal, across, x.b + diagonal * b_step, b_step, -diagonal, k - diagonal);
   return small_store<R, bytes, rows>(x, sum);
 }
 
@@ -291,7 +298,7 @@ bool small_complex_tile(const SmallTile<R> &x) {
 
 template <class R, int bytes>
 constexpr SmallKernel<R> small_kernel() {
-  constexpr int64_t step = SmallKernel<R>::a_step;
+  constexpr int64_t step = SmallKernel<R>::row_step;
   return {8, bytes / static_cast<int>(sizeof(R)),
           {small_tile<R, bytes, 1, step, 1>, small_tile<R, bytes, 2, step, 1>, small_tile<R, bytes, 3, step, 1>, small_tile<R, bytes, 4, step, 1>, small_tile<R, bytes, 5, step, 1>,
            small_tile<R, bytes, 6, step, 1>, small_tile<R, bytes, 7, step, 1>, small_tile<R, bytes, 8, step, 1>},
