@@ -33,8 +33,8 @@ class Product {
   Product(const Problem &problem, const BlockedSettings &settings, int threads)
       : p_(problem), kernel_(settings.kernels->of<W>()),
         blocking_(choose_blocking(p_, {kernel_.mr, kernel_.nr, int64_t{sizeof(W)}}, settings.pack_bytes, threads)), steps_(steps(p_, blocking_)),
-        pack_a_(p_.a, kernel_.mr, p_.compute == TRITRI_COMPUTE_TF32, settings.kernels->small<W>().copy),
-        pack_b_(transposed(p_.b), kernel_.nr, p_.compute == TRITRI_COMPUTE_TF32, settings.kernels->small<W>().copy),
+        pack_a_(p_.a, kernel_.mr, p_.compute == TRITRI_COMPUTE_TF32, settings.kernels->small<W>().load),
+        pack_b_(transposed(p_.b), kernel_.nr, p_.compute == TRITRI_COMPUTE_TF32, settings.kernels->small<W>().load),
         tiles_(p_, kernel_, blocking_.kc) {
     bool chunks = false;
     for (const Step &step : steps_) {
@@ -214,10 +214,7 @@ void run(const Problem &p, const BlockedSettings &settings, Workspace &workspace
   };
   if (SmallProduct<T>::fits(p, settings.small)) {
     const SmallProduct<T> product(p, *settings.kernels);
-    return whole(product.numbers(), [&](int64_t batch, R *memory) {
-      const Matrices<T> next{a_of(batch + 1), b_of(batch + 1), c_of(batch + 1)};
-      product.multiply(a_of(batch), b_of(batch), c_of(batch), memory, batch + 1 < p.batch ? &next : nullptr);
-    });
+    return whole(product.numbers(), [&](int64_t batch, R *memory) { product.multiply(a_of(batch), b_of(batch), c_of(batch), memory); });
   }
   // Matrices of a few milliseconds gain nothing from a thread each, which would need a workspace each.
   const bool many = p.batch >= int64_t{4} * settings.threads && seconds < 5 * settings.seconds_per_thread;

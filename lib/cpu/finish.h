@@ -17,14 +17,14 @@ struct Packed {
   int64_t along, across, imaginary;
 };
 
-// Tiles of mr x nr sums, row by row, complex ones as all real parts, then all imaginary ones.
+// Sums lie row by row, `step` apart; imaginary parts at a distance from the real ones.
 template <class T>
 class Finish {
  public:
   using W = typename Accumulator<T>::type;
   using R = typename RealOf<W>::type;
 
-  Finish(const Problem &problem, int mr, int nr) : p_(problem), nr_(nr), imaginary_(int64_t{mr} * nr) {}
+  Finish(const Problem &problem, int64_t step, int64_t imaginary) : p_(problem), step_(step), imaginary_(imaginary) {}
 
   // Whether sums are C as they are.
   bool plain() const { return alpha_is_1_ && beta_is_0_; }
@@ -38,7 +38,7 @@ class Finish {
         const Range own = cut(k_range(p_.a.fill, p_.b.fill, p_.k, {row, row + 1}, {col, col + 1}), k);
         const R *u = a.data + (own.begin - k.begin) * a.along + (row - rows.begin) * a.across;
         const R *v = b.data + (own.begin - k.begin) * b.along + (col - cols.begin) * b.across;
-        R *re = sums + (row - rows.begin) * nr_ + col - cols.begin, sum_re(0), sum_im(0);
+        R *re = sums + (row - rows.begin) * step_ + col - cols.begin, sum_re(0), sum_im(0);
         for (int64_t l = own.begin; l < own.end; ++l, u += a.along, v += b.along) {
           if constexpr (Kernel<W>::planes == 1) {
             sum_re += u[0] * v[0];
@@ -61,10 +61,10 @@ class Finish {
     const Range live = cut(live_columns(rows.begin), live_columns(rows.end - 1));
     if (!p_.c.packed && block_is_whole(p_.c.fill, false, rows, cols) && live.begin <= cols.begin && live.end >= cols.end) {
       T *line = c + p_.c.offset(rows.begin, 0);
-      for (int64_t row = rows.begin; row < rows.end; ++row, line += p_.c.ld, sum += nr_) combine(line, cols, sum);
+      for (int64_t row = rows.begin; row < rows.end; ++row, line += p_.c.ld, sum += step_) combine(line, cols, sum);
       return;
     }
-    for (int64_t row = rows.begin; row < rows.end; ++row, sum += nr_) {
+    for (int64_t row = rows.begin; row < rows.end; ++row, sum += step_) {
       T *line = c + p_.c.offset(row, 0);
       const Range held = cut(row_held(p_.c.fill, row, p_.n), cols), own = cut(held, live_columns(row));
       zero(line, {held.begin, std::min(own.begin, held.end)});
@@ -95,20 +95,22 @@ class Finish {
   }
 
   void combine(T *line, Range columns, const R *sum) const {
+    // Copies, which no store to C can change.
+    const std::complex<double> alpha = p_.alpha, beta = p_.beta;
+    const int64_t imaginary = imaginary_;
     const auto value = [&](int64_t j) {
       if constexpr (Kernel<W>::planes == 1) return sum[j];
-      else return W(sum[j], sum[j + imaginary_]);
+      else return W(sum[j], sum[j + imaginary]);
     };
     if (plain()) {
       for (int64_t j = columns.begin; j < columns.end; ++j) line[j] = convert<T>(value(j));
     } else {
-      for (int64_t j = columns.begin; j < columns.end; ++j) line[j] = combined(p_.alpha, W(value(j)), p_.beta, line[j]);
+      for (int64_t j = columns.begin; j < columns.end; ++j) line[j] = combined(alpha, W(value(j)), beta, line[j]);
     }
   }
 
   const Problem &p_;
-  int nr_;
-  int64_t imaginary_;
+  int64_t step_, imaginary_;
   bool alpha_is_1_ = p_.alpha == std::complex<double>(1, 0), beta_is_0_ = p_.beta == std::complex<double>(0, 0);
 };
 

@@ -30,15 +30,16 @@ struct Band {
   int64_t begin, begin_step, end, end_step, limit;
 };
 
-// Copies `rows` rows of `width` numbers, zeros beside the band.
+// Moves the band of some rows between the caller's memory and rows of `width` numbers of ours. Loading writes zeros beside the band, storing nothing.
 template <class R>
 struct BandCopy {
   Band band;
-  const R *from;                           // position 0 of the first row
-  int64_t from_step, growth, longest_step; // to the next row; it grows with every row, as in packed storage, up to the longest
+  const R *from;
   R *to;
-  int64_t to_step, rows, width;
-  bool far;                                // not in the near caches: ask for rows ahead
+  int64_t from_step, to_step;    // to the next row
+  int64_t growth, longest_step;  // the caller's step grows with every row, as in packed storage, up to the longest
+  int64_t rows, width;
+  bool far;                      // loading from beyond the near caches: ask for rows ahead
 };
 
 // C's tile of some rows and a vector of columns = A's rows times B's panel, for products that fit the first-level cache.
@@ -50,7 +51,7 @@ struct SmallTile {
   int64_t a_step, diagonal;  // where A lies as the caller has it: between rows, and the k at which its diagonal enters the tile, counted from the first
   R *c;
   int64_t c_step;
-  bool whole;  // all of the tile is written, otherwise the band
+  bool whole;                // all of the tile is written, otherwise the band
   Band band;
 };
 
@@ -62,14 +63,14 @@ struct SmallKernel {
   static constexpr int64_t row_step = 128 + 64 / int64_t{sizeof(R)};  // between packed rows: an odd number of cache lines, so that they do not evict each other
 
   int mr, nr;
-  // Each says whether all of the tile is finite. by_row[rows - 1]: A lies in rows, row_step apart; by_k: in a panel, as a Kernel's; lower, upper: eight rows
-  // where the caller has them, `lower` also for a full A. Complex numbers go by k only, and their tiles are whole, one vector after the other: all real parts, then
-  // all imaginary ones.
+  // Each says whether all of the tile is finite. by_row[rows - 1]: A lies in rows, row_step apart; by_k: in a panel, as a Kernel's; lower, upper: eight rows where
+  // the caller has them, `lower` also for a full A. Complex numbers go by k only, and their tiles are whole: mr rows of real parts, then mr of imaginary ones.
   bool (*by_row[most_rows])(const SmallTile<R> &);
   bool (*by_k)(const SmallTile<R> &);
   bool (*lower)(const SmallTile<R> &);
   bool (*upper)(const SmallTile<R> &);
-  void (*copy)(const BandCopy<R> &);
+  void (*load)(const BandCopy<R> &);
+  void (*store)(const BandCopy<R> &);
 };
 
 struct KernelSet {

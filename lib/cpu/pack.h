@@ -16,6 +16,28 @@ inline float round_to_tf32(float x) {
   return float_of((u + 0xfffu + ((u >> 13) & 1u)) & ~0x1fffu);
 }
 
+// Positions `along` of some lines as a band: all but the source, the target and our own step. The offset of the first line's first position, wherever its band begins.
+template <class R>
+int64_t describe_band(const Lines &all, Range which, Range along, int64_t unit, BandCopy<R> &x, int64_t &step) {
+  const int64_t first = std::clamp(which.begin - along.begin, -along.size() - which.size(), along.size() + which.size());
+  const bool lower = all.profile == Fill::lower, upper = all.profile == Fill::upper;
+  // Field by field: GCC would clear an aggregate with a string instruction first, which takes longer than all the rest.
+  x.band.begin = upper ? first + unit : 0;
+  x.band.begin_step = upper;
+  x.band.end = lower ? first + 1 - unit : along.size();
+  x.band.end_step = lower;
+  x.band.limit = along.size();
+  step = x.longest_step = all.ld;
+  x.growth = 0;
+  if (all.packed) {
+    x.growth = lower ? 1 : -1;
+    step = lower ? std::min(which.begin + 1, all.length) : all.length - which.begin - 1;
+    x.longest_step = all.length;
+  }
+  x.rows = which.size();
+  return all.offset(which.begin, 0) + along.begin;
+}
+
 // Packs panels of an input whose element (p, k) has p along C: op(A) as it is, op(B) transposed.
 template <class T>
 class Packer {
@@ -24,10 +46,10 @@ class Packer {
   using R = typename RealOf<W>::type;
   static constexpr int planes = Kernel<W>::planes;
 
-  using Copy = void (*)(const BandCopy<R> &);
+  using Load = void (*)(const BandCopy<R> &);
 
-  // Panels of `width` numbers; `copy` moves what needs no conversion.
-  Packer(const View &view, int width, bool tf32, Copy copy) : view_(view), width_(width), tf32_(tf32), copy_(copy), large_(view.rows * view.cols * int64_t{sizeof(T)} > 256 << 10) {}
+  // Panels of `width` numbers; `load` moves what needs no conversion.
+  Packer(const View &view, int width, bool tf32, Load load) : view_(view), width_(width), tf32_(tf32), load_(load), large_(view.rows * view.cols * int64_t{sizeof(T)} > 256 << 10) {}
 
   // Every k of which panel [p0, p0 + width) holds something.
   Range held(int64_t p0) const { return k_range(view_.fill, Fill::full, view_.cols, {p0, std::min(p0 + width_, view_.rows)}, {0, 1}); }
@@ -55,29 +77,14 @@ class Packer {
  private:
   // Positions `along` of some lines, `width` numbers each.
   void lines(const R *data, Range which, Range along, R *to, int64_t step, int64_t width) const {
-    const Lines all = view_.lines();
-    const int64_t unit = view_.unit, first = std::clamp(which.begin - along.begin, -along.size() - which.size(), along.size() + which.size());
-    const bool lower = all.profile == Fill::lower, upper = all.profile == Fill::upper;
-    BandCopy<R> x;  // GCC would clear it with a string instruction first, which takes longer than all the rest
-    x.band.begin = upper ? first + unit : 0;
-    x.band.begin_step = upper;
-    x.band.end = lower ? first + 1 - unit : along.size();
-    x.band.end_step = lower;
-    x.band.limit = along.size();
-    x.from = data + all.offset(which.begin, 0) + along.begin;
-    x.from_step = x.longest_step = all.ld;
-    x.growth = 0;
-    if (all.packed) {
-      x.growth = lower ? 1 : -1;
-      x.from_step = lower ? std::min(which.begin + 1, all.length) : all.length - which.begin - 1;
-      x.longest_step = all.length;
-    }
+    const int64_t unit = view_.unit;
+    BandCopy<R> x;
+    x.from = data + describe_band(view_.lines(), which, along, unit, x, x.from_step);
     x.to = to;
     x.to_step = step;
-    x.rows = which.size();
     x.width = width;
     x.far = large_;
-    copy_(x);
+    load_(x);
     if (unit) {
       for (int64_t line = std::max(which.begin, along.begin); line < std::min(which.end, along.end); ++line) to[(line - which.begin) * step + line - along.begin] = R(1);
     }
@@ -132,7 +139,7 @@ class Packer {
   View view_;
   int width_;
   bool tf32_;
-  Copy copy_;
+  Load load_;
   bool large_;
 };
 

@@ -6,12 +6,6 @@
 namespace tritri::cpu {
 
 template <class T>
-struct Matrices {
-  const T *a, *b;
-  T *c;
-};
-
-template <class T>
 class SmallProduct {
  public:
   using W = typename Accumulator<T>::type;
@@ -21,16 +15,16 @@ class SmallProduct {
   static bool fits(const Problem &p, int64_t limit) { return p.m <= limit && p.n <= limit && p.k <= limit; }
 
   SmallProduct(const Problem &problem, const KernelSet &kernels)
-      : p_(problem), kernel_(kernels.small<W>()), tf32_(p_.compute == TRITRI_COMPUTE_TF32), pack_a_(p_.a, kernel_.mr, tf32_, kernel_.copy),
-        pack_b_(transposed(p_.b), kernel_.nr, tf32_, kernel_.copy), finish_(p_, kernel_.mr, kernel_.nr),
-        direct_(std::is_same_v<T, R> && !p_.c.packed && finish_.plain()) {}
+      : p_(problem), kernel_(kernels.small<W>()), tf32_(p_.compute == TRITRI_COMPUTE_TF32), pack_a_(p_.a, kernel_.mr, tf32_, kernel_.load),
+        pack_b_(transposed(p_.b), kernel_.nr, tf32_, kernel_.load), pack_b_rows_(p_.b, kernel_.nr, tf32_, kernel_.load),
+        finish_(p_, kernel_.row_step, kernel_.mr * kernel_.row_step) {}
 
   // Numbers of workspace.
-  int64_t numbers() const { return b_numbers() + int64_t{kernel_.mr} * kernel_.nr * planes + a_stride() * (p_.c_is_a ? (p_.m + kernel_.mr - 1) / kernel_.mr : 1); }
+  int64_t numbers() const { return b_numbers() + strip_numbers() * (1 + (p_.c_is_a ? (p_.m + kernel_.mr - 1) / kernel_.mr : 1)); }
 
-  // One matrix. What C overwrites is read before. Meanwhile the next matrix comes from memory, since triangles are no streams that hardware would foresee.
-  void multiply(const T *a, const T *b, T *c, R *workspace, const Matrices<T> *next) const {
-    R *const packed_b = workspace, *const sums = packed_b + b_numbers(), *packed_a = sums + int64_t{kernel_.mr} * kernel_.nr * planes;
+  // One matrix. What C overwrites is read before.
+  void multiply(const T *a, const T *b, T *c, R *workspace) const {
+    R *const packed_b = workspace, *const sums = packed_b + b_numbers(), *packed_a = sums + strip_numbers();
     const R *panel = packed_b;
     if (pack_b_rows_.has_rows()) {
       pack_b_rows_.rows(b, {0, p_.k}, {0, p_.n}, packed_b, kernel_.row_step);
@@ -41,7 +35,7 @@ class SmallProduct {
         if (!k.empty()) pack_b_.panel(b, j, k, to + k.begin * b_step_);
       }
     }
-    for (int64_t i = 0; i < p_.m && p_.c_is_a; i += kernel_.mr) pack_a(a, i, packed_a + i / kernel_.mr * a_stride());
+    for (int64_t i = 0; i < p_.m && p_.c_is_a; i += kernel_.mr) pack_a(a, i, packed_a + i / kernel_.mr * strip_numbers());
     for (int64_t i = 0; i < p_.m; i += kernel_.mr) {
       Strip strip{{i, std::min(i + kernel_.mr, p_.m)}, pack_a_.held(i), {packed_a, a_along_, a_across_, kernel_.mr}, kernel_.by_k};
       if constexpr (std::is_same_v<T, R>) {
@@ -53,17 +47,14 @@ class SmallProduct {
           strip.run = kernel_.by_row[strip.rows.size() - 1];
         }
       }
-      if (next) {
-        fetch(p_.a, next->a, i);
-        fetch(p_.b, next->b, i);
-      }
-      if (p_.c_is_a) packed_a += a_stride();
+      if (p_.c_is_a) packed_a += strip_numbers();
       else if (strip.a.data == packed_a) pack_a(a, i, packed_a);
       panel = packed_b;
       for (int64_t j = 0; j < p_.n; j += kernel_.nr, panel += b_across_) {
         const Range cols{j, std::min(j + kernel_.nr, p_.n)};
-        if (touches(p_.c.fill, strip.rows, cols)) tile(strip, cols, panel, sums, c);
+        if (touches(p_.c.fill, strip.rows, cols)) tile(strip, cols, panel, sums + j, c);
       }
+      if (!direct_) store(strip.rows, sums, c);
     }
   }
 
@@ -78,14 +69,7 @@ class SmallProduct {
   };
 
   int64_t b_numbers() const { return std::max(p_.k * kernel_.row_step, (p_.n + kernel_.nr - 1) / kernel_.nr * b_across_); }
-  int64_t a_stride() const { return kernel_.mr * kernel_.row_step * planes; }
-
-  // The part of an operand's lines that is due with row i.
-
-  void fetch(const View &view, const T *data, int64_t i) const {
-    const int64_t extent = view.lines().extent(), end = std::min(i + kernel_.mr, p_.m) * extent / p_.m;
-    for (int64_t at = i * extent / p_.m; at < end; at += 64 / sizeof(T)) __builtin_prefetch(data + at);
-  }
+  int64_t strip_numbers() const { return kernel_.mr * kernel_.row_step * planes; }  // of A or of sums
 
   void pack_a(const T *a, int64_t i, R *to) const {
     const Range k = pack_a_.held(i);
@@ -96,7 +80,6 @@ class SmallProduct {
 
   void tile(const Strip &strip, Range cols, const R *panel, R *sums, T *c) const {
     const Range rows = strip.rows, k = k_range(p_.a.fill, p_.b.fill, p_.k, rows, cols);
-    if (k.empty() && !direct_) return finish_.blank(rows, cols, c);
     SmallTile<R> x;
     x.k = k.size();
     x.a = strip.a.data + (k.begin - strip.held.begin) * strip.a.along;
@@ -118,18 +101,33 @@ class SmallProduct {
     }
     x.rows = a_along_ == 1 ? rows.size() : kernel_.mr;
     x.c = sums;
-    x.c_step = kernel_.nr;
+    x.c_step = kernel_.row_step;
     x.whole = true;
     if (!strip.run(x)) finish_.mend(k, rows, cols, {x.a, strip.a.along, strip.a.across, strip.a.imaginary}, {x.b, b_step_, 1, kernel_.nr}, sums);
-    finish_.store(rows, cols, sums, c);
+    if (direct_) finish_.store(rows, cols, sums, c);
+  }
+
+  void store(Range rows, const R *sums, T *c) const {
+    if constexpr (std::is_same_v<T, R>) {
+      if (finish_.plain()) {
+        BandCopy<R> x;
+        x.from = sums;
+        x.from_step = kernel_.row_step;
+        x.to = c + describe_band(p_.c.lines(), rows, {0, p_.n}, 0, x, x.to_step);
+        x.width = p_.n;
+        return kernel_.store(x);
+      }
+    }
+    finish_.store(rows, {0, p_.n}, sums, c);
   }
 
   const Problem &p_;
   const SmallKernel<W> &kernel_;
   bool tf32_;
-  Packer<T> pack_a_, pack_b_, pack_b_rows_{p_.b, kernel_.nr, tf32_, kernel_.copy};
+  Packer<T> pack_a_, pack_b_, pack_b_rows_;
   Finish<T> finish_;
-  bool direct_, a_in_place_ = pack_a_.plain_rows() && !p_.c_is_a;
+  bool direct_ = std::is_same_v<T, R> && finish_.plain() && !p_.c.packed;
+  bool a_in_place_ = pack_a_.plain_rows() && !p_.c_is_a;
   int64_t a_along_ = pack_a_.has_rows() ? 1 : planes * kernel_.mr, a_across_ = pack_a_.has_rows() ? kernel_.row_step : 1;
   int64_t b_step_ = pack_b_rows_.has_rows() ? kernel_.row_step : kernel_.nr * planes, b_across_ = pack_b_rows_.has_rows() ? kernel_.nr : kernel_.nr * planes * p_.k;
 };

@@ -184,7 +184,7 @@ class Window {
 };
 
 template <class R, int bytes>
-void copy_band(const BandCopy<R> &given) {
+void load_band(const BandCopy<R> &given) {
   typedef typename Vector<R, bytes>::type Unaligned __attribute__((aligned(sizeof(R))));
   constexpr int64_t lanes = bytes / static_cast<int64_t>(sizeof(R)), per_cache_line = 64 / static_cast<int64_t>(sizeof(R)), ahead = 16;
   const BandCopy<R> x = given;  // where no store can change it
@@ -204,6 +204,24 @@ void copy_band(const BandCopy<R> &given) {
     window.next_row();
     from += step;
     to += x.to_step;
+    step = step + x.growth < x.longest_step ? step + x.growth : x.longest_step;
+  }
+}
+
+template <class R, int bytes>
+void store_band(const BandCopy<R> &given) {
+  typedef typename Vector<R, bytes>::type Unaligned __attribute__((aligned(sizeof(R))));
+  constexpr int64_t lanes = bytes / static_cast<int64_t>(sizeof(R));
+  const BandCopy<R> x = given;
+  Window<R, bytes> window(x.band);
+  const R *from = x.from;
+  R *to = x.to;
+  int64_t step = x.to_step;
+  for (int64_t row = 0; row < x.rows; ++row) {
+    for (int64_t at = 0; at < x.width; at += lanes) window.next().store(to + at, *reinterpret_cast<const Unaligned *>(from + at));
+    window.next_row();
+    from += x.from_step;
+    to += step;
     step = step + x.growth < x.longest_step ? step + x.growth : x.longest_step;
   }
 }
@@ -290,10 +308,12 @@ bool small_complex_tile(const SmallTile<R> &x) {
       im[i] += a[mr + i] * b_re;
     }
   }
-  V *out = reinterpret_cast<V *>(x.c);
 #pragma GCC unroll 16
-  for (int i = 0; i < mr; ++i) out[i] = re[i], out[mr + i] = im[i];
-  return all_finite<R, bytes, 2 * mr>(out);
+  for (int i = 0; i < mr; ++i) {
+    *reinterpret_cast<V *>(x.c + i * x.c_step) = re[i];
+    *reinterpret_cast<V *>(x.c + (mr + i) * x.c_step) = im[i];
+  }
+  return all_finite<R, bytes, mr>(re) & all_finite<R, bytes, mr>(im);
 }
 
 template <class R, int bytes>
@@ -302,12 +322,12 @@ constexpr SmallKernel<R> small_kernel() {
   return {8, bytes / static_cast<int>(sizeof(R)),
           {small_tile<R, bytes, 1, step, 1>, small_tile<R, bytes, 2, step, 1>, small_tile<R, bytes, 3, step, 1>, small_tile<R, bytes, 4, step, 1>, small_tile<R, bytes, 5, step, 1>,
            small_tile<R, bytes, 6, step, 1>, small_tile<R, bytes, 7, step, 1>, small_tile<R, bytes, 8, step, 1>},
-          small_tile<R, bytes, 8, 1, 8>, small_in_place<R, bytes, false>, small_in_place<R, bytes, true>, copy_band<R, bytes>};
+          small_tile<R, bytes, 8, 1, 8>, small_in_place<R, bytes, false>, small_in_place<R, bytes, true>, load_band<R, bytes>, store_band<R, bytes>};
 }
 
 template <class R, int bytes, int mr>
 constexpr SmallKernel<std::complex<R>> small_complex_kernel() {
-  return {mr, bytes / static_cast<int>(sizeof(R)), {}, small_complex_tile<R, bytes, mr>, nullptr, nullptr, copy_band<R, bytes>};
+  return {mr, bytes / static_cast<int>(sizeof(R)), {}, small_complex_tile<R, bytes, mr>, nullptr, nullptr, load_band<R, bytes>, store_band<R, bytes>};
 }
 
 // A set for registers of `bytes`: tiles of mr x 2 registers of reals, cr x 2 of complex numbers; small ones of 8 x 1 and 2 cr x 1.
