@@ -60,7 +60,7 @@ template <class W>
 struct SmallKernel {
   using R = typename RealOf<W>::type;
   static constexpr int most_rows = 8;
-  static constexpr int64_t row_step = 128 + 64 / int64_t{sizeof(R)};  // between packed rows: an odd number of cache lines, so that they do not evict each other
+  static constexpr int64_t row_step = 256 + 64 / int64_t{sizeof(R)};  // between packed rows: an odd number of cache lines, so that they do not evict each other
 
   int mr, nr;
   // Each says whether all of the tile is finite. by_row[rows - 1]: A lies in rows, row_step apart; by_k: in a panel, as a Kernel's; lower, upper: eight rows where

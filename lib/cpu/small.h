@@ -10,9 +10,9 @@ class SmallProduct {
  public:
   using W = typename Accumulator<T>::type;
   using R = typename RealOf<W>::type;
-  static constexpr int64_t longest = 128;  // of m, n and k
+  static constexpr int64_t longest = 256;  // of m, n and k
 
-  static bool fits(const Problem &p, int64_t limit) { return p.m <= limit && p.n <= limit && p.k <= limit; }
+  static bool fits(const Problem &p, int64_t limit) { return std::max({p.m, p.n, p.k}) <= std::min(limit, longest); }
 
   SmallProduct(const Problem &problem, const KernelSet &kernels)
       : p_(problem), kernel_(kernels.small<W>()), tf32_(p_.compute == TRITRI_COMPUTE_TF32), pack_a_(p_.a, kernel_.mr, tf32_, kernel_.load),

@@ -41,7 +41,7 @@ std::string compare(const Wish &wish, uint64_t seed, const cpu::BlockedSettings 
   std::string wrong = difference(wish.dtype, got.c(), want.c());
   if (wish.in_place != 1 && got.a() != before.a()) wrong += " a was written";
   if (wish.in_place != 2 && got.b() != before.b()) wrong += " b was written";
-  return wrong.empty() ? wrong : text(wish.text(), " kernels ", settings.kernels->name, " threads ", settings.threads, " pack_bytes ", settings.pack_bytes, " seed ", seed, ": ", wrong);
+  return wrong.empty() ? wrong : text(wish.text(), " kernels ", settings.kernels->name, " threads ", settings.threads, " small ", settings.small, " pack_bytes ", settings.pack_bytes, " seed ", seed, ": ", wrong);
 }
 
 Wish triangles(Dtype dtype, Fill a, Fill b, Fill c, int64_t m, int64_t n, int64_t k) {
@@ -67,6 +67,7 @@ TEST_CASE("blocked agrees with the reference on random problems", "[blocked]") {
     settings.kernels = sets[random() % sets.size()];
     settings.threads = std::vector<int>{1, 2, 5}[random() % 3];
     settings.seconds_per_thread = 1e-8;
+    if (random() % 2) settings.small = 0;
     if (random() % 2) settings.pack_bytes = int64_t{1} << (8 + random() % 8);  // several blocks, several chunks of k
     REQUIRE(compare(wish, seed, settings, random() % 4 ? 0 : 2) == "");
   }
@@ -88,7 +89,10 @@ TEST_CASE("blocked: every fill, op, unit diagonal and dtype", "[blocked]") {
           w.b.unit = units & 2;
           cpu::BlockedSettings settings;
           settings.kernels = sets[turn++ % sets.size()];
-          REQUIRE(compare(w, static_cast<uint64_t>(ops + 1), settings) == "");
+          for (const int64_t small : {0, 256}) {
+            settings.small = small;
+            REQUIRE(compare(w, static_cast<uint64_t>(ops + 1), settings) == "");
+          }
         }
 }
 
@@ -104,6 +108,7 @@ TEST_CASE("V6: every n from 1 to 130 and around tile edges, one and many threads
       for (int threads : {1, 5}) {
         cpu::BlockedSettings settings;
         settings.threads = threads;
+        settings.small = threads == 1 ? 256 : 0;
         settings.seconds_per_thread = 1e-8;
         REQUIRE(compare(triangles(dtype, Fill::lower, Fill::lower, Fill::full, n, n, n), static_cast<uint64_t>(n), settings) == "");
         REQUIRE(compare(triangles(dtype, Fill::upper, Fill::upper, Fill::upper, n, n, n), static_cast<uint64_t>(n), settings) == "");
@@ -123,7 +128,10 @@ TEST_CASE("V18: batches large and small, one thread and several", "[blocked]") {
         cpu::BlockedSettings settings;
         settings.threads = threads;
         settings.seconds_per_thread = seconds_per_thread;
-        REQUIRE(compare(wish, static_cast<uint64_t>(batch), settings) == "");
+        for (const int64_t small : {0, 256}) {
+          settings.small = small;
+          REQUIRE(compare(wish, static_cast<uint64_t>(batch), settings) == "");
+        }
       }
     }
   }
@@ -159,6 +167,7 @@ TEST_CASE("blocked: Inf and NaN inside the fills reach only what they should", "
       cpu::BlockedSettings settings;
       settings.kernels = set;
       if (seed % 2) settings.pack_bytes = 4096;
+      if (seed % 3) settings.small = 0;
       REQUIRE(compare(wish, seed, settings, 1 + static_cast<int>(seed % 5)) == "");
     }
   }
@@ -284,6 +293,7 @@ TEST_CASE("L10: many threads, a context's worth of work each, on every kernel", 
       for (uint64_t seed = 1; seed <= 100; ++seed) {
         std::mt19937_64 random(seed + 1000 * static_cast<uint64_t>(t));
         settings.kernels = sets[seed % sets.size()];
+        settings.small = seed % 2 ? 0 : 256;
         if (!compare(random_wish(random, 60), seed, settings).empty()) ++wrong;
       }
     });
