@@ -20,9 +20,9 @@ Struct read_struct(const char *function, const char *argument, Struct defaults, 
   if (!given) return defaults;
   const size_t size = given->struct_size;
   if (size < sizeof(size_t)) refuse(function, argument, "struct_size must be the struct's size in bytes (use the _INIT macro), got ", size);
-  Struct result = defaults;
-  std::memcpy(&result, given, size < sizeof(Struct) ? size : sizeof(Struct));
-  return result;
+  if (size >= sizeof(Struct)) return *given;
+  std::memcpy(&defaults, given, size);
+  return defaults;
 }
 
 void check_enum(const char *function, const char *argument, const char *field, int32_t value, int32_t last, const char *values) {

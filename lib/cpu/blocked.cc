@@ -14,10 +14,12 @@ namespace {
 
 // About how long one matrix takes one thread; the plan's exact count of flops takes O(m), and small products cannot wait for it.
 double rough_seconds(const Problem &p) {
-  const double multiply_adds = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) * (is_complex(p.dtype) ? 4 : 1);
+  const double m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
   const bool triangles = p.a.fill != Fill::full || p.b.fill != Fill::full || p.c.fill != Fill::full;
   const bool wide = p.dtype == Dtype::f64 || p.dtype == Dtype::c128;
-  return multiply_adds * (triangles ? 1.0 / 3 : 1.0) / (wide ? 4e10 : 8e10);
+  const double arithmetic = m * n * k * (is_complex(p.dtype) ? 4 : 1) * (triangles ? 1.0 / 3 : 1.0) / (wide ? 4e10 : 8e10);
+  const double memory = (m * k + k * n + m * n) * static_cast<double>(element_bytes(p.dtype)) / 4e10;
+  return 3e-8 + arithmetic + memory;
 }
 
 int worthwhile_threads(double seconds, const BlockedSettings &settings) {
@@ -255,8 +257,17 @@ Plan blocked_plan(const Problem &p, const BlockedSettings &settings) {
     return plan;
   }
   visit(p.dtype, [&](auto type) {
+    using T = typename decltype(type)::type;
     const int threads = worthwhile_threads(rough_seconds(p), settings);
-    const Product<typename decltype(type)::type> product(p, settings, threads);
+    if (SmallProduct<T>::fits(p, settings.small)) {
+      const auto &kernel = settings.kernels->small<typename Accumulator<T>::type>();
+      plan.tile_m = kernel.mr;
+      plan.tile_n = kernel.nr;
+      plan.tile_k = p.k;
+      plan.reason = "the operands fit the caches nearest to a core: one thread for each matrix, which packs no more than it must";
+      return;
+    }
+    const Product<T> product(p, settings, threads);
     plan.tile_m = product.blocking().tile_m;
     plan.tile_n = product.blocking().tile_n;
     plan.tile_k = product.blocking().kc;

@@ -327,4 +327,8 @@ TEST_CASE("the plan names kernel, tile, flops and threads", "[blocked]") {
   REQUIRE(plan.tile_k % 64 == 0);
   REQUIRE(plan.flops == 800.0 * 801 * 802 / 3);
   REQUIRE(plan.reason.find("2 threads") != std::string::npos);
+  Sample little(triangles(Dtype::f64, Fill::lower, Fill::lower, Fill::full, 40, 40, 40), 1);
+  const Plan short_way = cpu::blocked_plan(little.problem(), settings);
+  REQUIRE(short_way.tile_m == settings.kernels->small_f64.mr);
+  REQUIRE(short_way.tile_k == 40);
 }
