@@ -51,6 +51,9 @@ struct Operands {
 // `options` and `operands` must have passed validation.
 Problem canonical(const tritri_multiply_options &options, const Operands &operands);
 
+// Which part of op(A) op(B) can hold anything but zeros, in the frame of the problem.
+Fill product_fill(const Problem &problem);
+
 // Useful flops: 2 per multiply-add of real numbers, 8 of complex ones, over the elements that C holds; the whole batch.
 double useful_flops(const Problem &problem);
 

@@ -1,5 +1,7 @@
 #include "core/operand.h"
 
+#include <tuple>
+
 namespace tritri {
 
 const char *name(Dtype dtype) {
@@ -22,6 +24,11 @@ int64_t Layout::elements() const {
 int64_t Layout::bytes() const {
   const int64_t one = lines().extent();
   return one == 0 ? 0 : ((batch - 1) * batch_stride + one) * element_bytes(dtype);
+}
+
+bool operator==(const Layout &x, const Layout &y) {
+  const auto fields = [](const Layout &l) { return std::tie(l.dtype, l.fill, l.unit, l.order, l.storage, l.rows, l.cols, l.ld, l.batch, l.batch_stride); };
+  return fields(x) == fields(y);
 }
 
 Layout tight(Layout layout, int64_t align) {

@@ -90,6 +90,7 @@ struct Layout {
   int64_t elements() const;  // inside the fill of one matrix
   int64_t bytes() const;     // from the first byte to one past the last of the whole batch, strides >= 0
 };
+bool operator==(const Layout &x, const Layout &y);
 
 // The same matrix with tight lines and, for a batch that is not broadcast, tight matrices; lines padded to a multiple of `align` elements.
 Layout tight(Layout layout, int64_t align = 1);

@@ -348,6 +348,67 @@ void transfers() {
   }
 }
 
+// A product of host arrays that is large enough for its zeros to be written by the host: sampled elements against sums over what exists, every
+// structural zero, whatever the fills, the orders, the memory, one matrix as both inputs, and an input's own array as the output.
+void host_to_host() {
+  constexpr int64_t n = 2200;
+  constexpr size_t count = static_cast<size_t>(n * n);
+  const Context context = make_context(), tight = make_context(nullptr, size_t{32} << 20);  // the second has no room for the operands
+  const std::vector<float> lower_a = integers(n, lower, 1), lower_b = integers(n, lower, 2), upper_a = integers(n, upper, 3), upper_b = integers(n, upper, 4);
+  void *pinned = nullptr;
+  call(tritri_host_allocate(context, 3 * count * sizeof(float), &pinned));
+  const std::shared_ptr<void> pin(pinned, [&](void *p) { call(tritri_host_free(context, p)); });
+  std::vector<float> ordinary(3 * count);
+  const auto exists = [](int32_t fill, int64_t i, int64_t j) { return fill == full || (fill == lower ? i >= j : i <= j); };
+  struct Case { const std::vector<float> *a, *b; int32_t a_fill, b_fill; };
+  for (const Case &product : {Case{&lower_a, &lower_b, lower, lower}, Case{&upper_a, &upper_b, upper, upper}, Case{&lower_a, &upper_b, lower, upper},
+                              Case{&lower_a, &lower_a, lower, lower}}) {
+    for (const int32_t order : {TRITRI_ORDER_ROW, TRITRI_ORDER_COLUMN}) {
+      for (float *memory : {ordinary.data(), static_cast<float *>(pinned)}) {
+        for (const bool in_place : {false, true}) {
+          for (tritri_context *on : {static_cast<tritri_context *>(context), static_cast<tritri_context *>(tight)}) {
+            float *const a = memory, *const b = product.a == product.b ? a : memory + count, *const c = in_place ? a : memory + 2 * count;
+            if (in_place && (order != TRITRI_ORDER_ROW || a == b)) continue;  // an input's array is an output only as it lies
+            std::copy(product.a->begin(), product.a->end(), a);
+            if (b != a) std::copy(product.b->begin(), product.b->end(), b);
+            if (!in_place) std::fill(c, c + count, std::numeric_limits<float>::quiet_NaN());
+            tritri_matrix_desc c_desc = describe(n, n, full);
+            c_desc.order = order;
+            const tritri_matrix_desc a_desc = describe(n, n, product.a_fill), b_desc = describe(n, n, product.b_fill);
+            call(tritri_multiply_host(on, nullptr, &a_desc, a, &b_desc, b, &c_desc, c));
+            const bool zeros = product.a_fill == product.b_fill;
+            for (int64_t i = 0; i < n; ++i) {
+              for (int64_t j = 0; j < n; ++j) {
+                const float got = c[order == TRITRI_ORDER_ROW ? i * n + j : i + j * n];
+                if (zeros && !exists(product.a_fill, i, j)) {
+                  expect(got == 0 && !std::signbit(got), "a structural zero is not there");
+                } else if ((i * 131 + j) % 9973 == 0) {
+                  double sum = 0;
+                  for (int64_t k = 0; k < n; ++k)
+                    if (exists(product.a_fill, i, k) && exists(product.b_fill, k, j))
+                      sum += static_cast<double>((*product.a)[static_cast<size_t>(i * n + k)]) * static_cast<double>((*product.b)[static_cast<size_t>(k * n + j)]);
+                  expect(got == static_cast<float>(sum), "a wrong element");
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+  // Refused for want of workspace: nothing is written.
+  const Context none = make_context(nullptr, 256);
+  std::copy(lower_a.begin(), lower_a.end(), ordinary.begin());
+  float *const c = ordinary.data() + 2 * count;
+  std::fill(c, c + count, 777.0f);
+  const tritri_matrix_desc in = describe(n, n, lower), out = describe(n, n, full);
+  expect_failure(TRITRI_OUT_OF_MEMORY, "tritri_multiply_host: context: its workspace must hold", [&] {
+    const tritri_multiply_options options = with(TRITRI_ALGORITHM_CUBLAS);
+    call(tritri_multiply_host(none, &options, &in, ordinary.data(), &in, ordinary.data(), &out, c));
+  });
+  expect(std::all_of(c, c + count, [](float x) { return x == 777.0f; }), "a refused product wrote into C");
+}
+
 void pinned_memory() {
   const Context context = make_context(), other = make_context();
   void *memory = nullptr;
@@ -583,6 +644,7 @@ int main(int argc, char **argv) {
                  {"V20_ld_beyond_32_bits", ld_beyond_32_bits},
                  {"streams_in_order", streams},
                  {"transfers", transfers},
+                 {"host_to_host", host_to_host},
                  {"pinned_memory", pinned_memory},
                  {"destroy_in_any_order", destroy_in_any_order},
                  {"L7_exit_without_destroy", exits_cleanly("alone_exit_without_destroy")},

@@ -77,10 +77,13 @@ void time_host_to_host(tritri_context *context, int64_t n) {
     call(tritri_download(context, a, &lower, fixed + 2 * elements));
   });
   for (float *host : {ordinary.data(), fixed}) {
-    const double product = time([&] { call(tritri_multiply_host(context, nullptr, &lower, host, &lower, host + elements, &lower, host + 2 * elements)); });
-    std::printf("{\"timing\": \"host to host\", \"n\": %lld, \"memory\": \"%s\", \"ms\": %.3f, \"transfers_alone_ms\": %.3f, \"ratio\": %.2f}\n", static_cast<long long>(n),
-                host == fixed ? "pinned" : "pageable", 1e3 * product, 1e3 * moved, product / moved);
-    std::fflush(stdout);
+    for (const int32_t fill : {TRITRI_FILL_LOWER, TRITRI_FILL_FULL}) {
+      const tritri_matrix_desc out = describe(n, n, fill);
+      const double product = time([&] { call(tritri_multiply_host(context, nullptr, &lower, host, &lower, host + elements, &out, host + 2 * elements)); });
+      std::printf("{\"timing\": \"host to host\", \"n\": %lld, \"memory\": \"%s\", \"c\": \"%s\", \"ms\": %.3f, \"transfers_alone_ms\": %.3f, \"ratio\": %.2f}\n",
+                  static_cast<long long>(n), host == fixed ? "pinned" : "pageable", fill == TRITRI_FILL_FULL ? "full" : "lower", 1e3 * product, 1e3 * moved, product / moved);
+      std::fflush(stdout);
+    }
   }
 }
 

@@ -15,6 +15,7 @@
 #include "cuda/kernels/panels.h"
 #include "cuda/kernels/table.h"
 #include "cuda/runtime/device_guard.h"
+#include "cuda/runtime/host_zeros.h"
 #include "cuda/runtime/resource.h"
 #include "cuda/runtime/traits.h"
 #include "cuda/runtime/transfer.h"
@@ -23,7 +24,11 @@ namespace tritri::cuda {
 namespace {
 
 constexpr size_t default_workspace = size_t{256} << 20;
+constexpr size_t operand_align = 256;
+constexpr int64_t zeros_worth_a_thread = int64_t{16} << 20;
 constexpr int64_t line_bytes = 16;  // what the copy engines and vector loads want lines to be aligned to
+
+size_t round_up(size_t bytes) { return (bytes + operand_align - 1) / operand_align * operand_align; }
 
 // In front of every block of tritri_host_allocate: host_release knows its own by it, from whichever context they came.
 struct HostMark {
@@ -127,6 +132,10 @@ class CudaDevice final : public Device {
     return error == cudaSuccess;
   }
 
+  void require_workspace(size_t bytes) const {
+    if (bytes > workspace_bytes_)
+      fail_below(TRITRI_OUT_OF_MEMORY, "context: its workspace must hold ", bytes, " bytes for this product (tritri_workspace_size tells), got ", workspace_bytes_);
+  }
   void enqueue(const Problem &problem, int32_t algorithm);
   void run(const Problem &problem, const Choice &choice, void *workspace);
   void load();
@@ -264,8 +273,7 @@ void CudaDevice::enqueue(const Problem &problem, int32_t algorithm) {
     return;
   }
   const Choice &choice = choices_.recall(problem, algorithm, traits_, workspace_bytes_);
-  if (choice.workspace() > workspace_bytes_)
-    fail_below(TRITRI_OUT_OF_MEMORY, "context: its workspace must hold ", choice.workspace(), " bytes for this product (tritri_workspace_size tells), got ", workspace_bytes_);
+  require_workspace(choice.workspace());
   const InPlace moved = in_place(problem, workspace_.get());
   const auto move = [&](const View &from, const View &to) {
     const CopySide source{static_cast<char *>(const_cast<void *>(from.data)), from.lines(), from.batch_stride};
@@ -293,24 +301,61 @@ void CudaDevice::multiply(const Problem &problem, int32_t algorithm) {
 
 void CudaDevice::multiply_host(const tritri_multiply_options &options, const Operands &host) {
   const DeviceGuard guard(index_);
+  forget_earlier_errors();
   Operands device = host;
-  const auto place = [&](Layout &layout) {
+  const bool one_input = host.a_data == host.b_data && host.a == host.b;
+  size_t total = 0;
+  const auto take = [&](Layout &layout) {
     layout = tight(layout, line_alignment(layout.dtype));
-    return allocate_device(static_cast<size_t>(layout.bytes()));
+    const size_t at = total;
+    total += round_up(static_cast<size_t>(layout.bytes()));
+    return at;
   };
-  const DeviceMemory a = place(device.a), b = place(device.b), c = place(device.c);
-  device.a_data = a.get();
-  device.b_data = b.get();
-  device.c_data = c.get();
-  const Problem problem = canonical(options, device);
-  make_plan(problem, options.algorithm, traits_, workspace_bytes_);  // refuses before anything is moved
-  if (problem.reads_inputs()) {
-    upload(device.a, a.get(), host.a, host.a_data);
-    upload(device.b, b.get(), host.b, host.b_data);
+  const size_t a_at = take(device.a), b_at = one_input ? a_at : take(device.b), c_at = take(device.c);
+  if (one_input) device.b = device.a;
+  const auto problem_at = [&](void *memory) {
+    char *const base = static_cast<char *>(memory);
+    device.a_data = base + a_at;
+    device.b_data = base + b_at;
+    device.c_data = base + c_at;
+    return canonical(options, device);
+  };
+  // The operands stand at the workspace's end where there is room beside what the product itself needs; else in memory of their own.
+  const size_t room = workspace_bytes_ / operand_align * operand_align;
+  char *const end = static_cast<char *>(workspace_.get()) + room;
+  DeviceMemory own;
+  Problem problem = problem_at(total <= room ? end - total : nullptr);
+  const size_t needed = choices_.recall(problem, options.algorithm, traits_, workspace_bytes_).workspace();
+  require_workspace(needed);  // refused before anything is moved
+  if (total > room || needed > room - total) {
+    own = allocate_device(total);
+    problem = problem_at(own.get());
   }
-  if (problem.beta != std::complex<double>(0, 0)) upload(device.c, c.get(), host.c, host.c_data);
-  multiply(problem, options.algorithm);
-  download(device.c, c.get(), host.c, host.c_data);
+  // Structural zeros of a full C need not cross the bus: the host writes them meanwhile, where they are worth a thread and no input is in the way.
+  const bool adds = problem.beta != std::complex<double>(0, 0), in_place = host.c_data == host.a_data || host.c_data == host.b_data;
+  Layout from = device.c, to = host.c;
+  if (!adds && !in_place && to.fill == Fill::full && to.bytes() >= zeros_worth_a_thread) {
+    const Fill reached = product_fill(problem);
+    from.fill = to.fill = to.order == Order::row ? reached : flipped(reached);
+  }
+  synchronous("tritri_multiply_host", [&] {
+    try {
+      const HostZeros zeros(host.c, to.fill == host.c.fill ? Fill::full : to.fill, host.c_data);
+      const auto move = [&](const Layout &there, const void *memory, const Layout &here, const void *data) {
+        transfer_->begin_upload(there, const_cast<void *>(memory), here, data, stream_);
+      };
+      if (problem.reads_inputs()) {
+        move(device.a, device.a_data, host.a, host.a_data);
+        if (!one_input) move(device.b, device.b_data, host.b, host.b_data);
+      }
+      if (adds) move(device.c, device.c_data, host.c, host.c_data);
+      enqueue(problem, options.algorithm);
+      transfer_->download(from, device.c_data, to, host.c_data, stream_);
+    } catch (...) {
+      drop(cudaStreamSynchronize(stream_));  // nothing reads the caller's memory, or ours, any more
+      throw;
+    }
+  });
 }
 
 void CudaDevice::set_stream(void *stream) {

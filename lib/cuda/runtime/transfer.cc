@@ -163,57 +163,70 @@ void Transfer::work(const Job &job, Slot &slot, Chunks &chunks) {
   }
 }
 
-void Transfer::run(const Job &job, cudaStream_t after) {
+bool Transfer::enqueue(const Job &job, cudaStream_t stream) {
+  char *const pinned = device_view(job.host, job.host_data);
+  if (!pinned) return false;
+  const Lines lines = job.host.lines();
+  const CopySide host{pinned, lines, job.host.batch_stride}, device = job.device_side();
+  const CopyBox all{{0, job.batches()}, {0, lines.count}, {0, lines.length}};
+  copy_fill(job.device.dtype, job.to_device ? device : host, job.to_device ? host : device, lines, all, stream);
+  return true;
+}
+
+void Transfer::stage(const Job &job, cudaStream_t after) {
   TRITRI_CUDA_CHECK(cudaEventRecord(ready_.get(), after));
   TRITRI_CUDA_CHECK(cudaStreamWaitEvent(stream_.get(), ready_.get(), 0));
   Chunks chunks(job.host.lines(), job.batches(), job.element());
-  if (chunks.each > 0) {
-    if (char *pinned = device_view(job.host, job.host_data)) {
-      const CopySide host{pinned, job.host.lines(), job.host.batch_stride}, device = job.device_side();
-      const CopyBox all{{0, job.batches()}, {0, chunks.lines.count}, {0, chunks.lines.length}};
-      copy_fill(job.device.dtype, job.to_device ? device : host, job.to_device ? host : device, chunks.lines, all, stream_.get());
-    } else {
-      const bool alone = chunks.each * chunks.batches * job.element() <= single_thread_bytes;
-      std::exception_ptr failure;
-      std::mutex failure_mutex;
-      const auto share = [&](Slot &slot) {
-        try {
-          work(job, slot, chunks);
-        } catch (...) {
-          const std::lock_guard<std::mutex> lock(failure_mutex);
-          failure = std::current_exception();
-          chunks.stop();
-        }
-      };
-      std::vector<std::thread> helpers;
-      for (size_t i = 1; i < slots_.size() && !alone; ++i) {
-        try {
-          helpers.emplace_back([&, i] {
-            // A failure shows in this thread's first call.
-            drop(cudaSetDevice(device_));
-            share(slots_[i]);
-          });
-        } catch (const std::system_error &) {
-          break;  // no more threads to be had: fewer do
-        }
-      }
-      share(slots_[0]);
-      for (std::thread &helper : helpers) helper.join();
-      if (failure) {
-        drop(cudaStreamSynchronize(stream_.get()));
-        std::rethrow_exception(failure);
-      }
+  const bool alone = chunks.each * chunks.batches * job.element() <= single_thread_bytes;
+  std::exception_ptr failure;
+  std::mutex failure_mutex;
+  const auto share = [&](Slot &slot) {
+    try {
+      work(job, slot, chunks);
+    } catch (...) {
+      const std::lock_guard<std::mutex> lock(failure_mutex);
+      failure = std::current_exception();
+      chunks.stop();
     }
+  };
+  std::vector<std::thread> helpers;
+  for (size_t i = 1; i < slots_.size() && !alone; ++i) {
+    try {
+      helpers.emplace_back([&, i] {
+        // A failure shows in this thread's first call.
+        drop(cudaSetDevice(device_));
+        share(slots_[i]);
+      });
+    } catch (const std::system_error &) {
+      break;  // no more threads to be had: fewer do
+    }
+  }
+  share(slots_[0]);
+  for (std::thread &helper : helpers) helper.join();
+  if (failure) {
+    drop(cudaStreamSynchronize(stream_.get()));
+    std::rethrow_exception(failure);
   }
   TRITRI_CUDA_CHECK(cudaStreamSynchronize(stream_.get()));
 }
 
-void Transfer::upload(const Layout &to, void *device_memory, const Layout &from, const void *host, cudaStream_t after) {
-  run({true, to, from, device_memory, const_cast<char *>(static_cast<const char *>(host))}, after);
+void Transfer::run(const Job &job, cudaStream_t stream) {
+  const bool enqueued = job.host.elements() == 0 || enqueue(job, stream);
+  if (enqueued) TRITRI_CUDA_CHECK(cudaStreamSynchronize(stream));
+  else stage(job, stream);
 }
 
-void Transfer::download(const Layout &from, const void *device_memory, const Layout &to, void *host, cudaStream_t after) {
-  run({false, from, to, const_cast<void *>(device_memory), static_cast<char *>(host)}, after);
+void Transfer::upload(const Layout &to, void *device_memory, const Layout &from, const void *host, cudaStream_t stream) {
+  run({true, to, from, device_memory, const_cast<char *>(static_cast<const char *>(host))}, stream);
+}
+
+void Transfer::begin_upload(const Layout &to, void *device_memory, const Layout &from, const void *host, cudaStream_t stream) {
+  const Job job{true, to, from, device_memory, const_cast<char *>(static_cast<const char *>(host))};
+  if (from.elements() != 0 && !enqueue(job, stream)) stage(job, stream);
+}
+
+void Transfer::download(const Layout &from, const void *device_memory, const Layout &to, void *host, cudaStream_t stream) {
+  run({false, from, to, const_cast<void *>(device_memory), static_cast<char *>(host)}, stream);
 }
 
 }  // namespace tritri::cuda

@@ -15,9 +15,11 @@ class Transfer {
  public:
   explicit Transfer(int device);  // with the device current
 
-  // Synchronous; the device must be current. Transfers start when everything enqueued on `after` so far has finished.
-  void upload(const Layout &to, void *device_memory, const Layout &from, const void *host, cudaStream_t after);
-  void download(const Layout &from, const void *device_memory, const Layout &to, void *host, cudaStream_t after);
+  // Synchronous; the device must be current. Transfers start when everything enqueued on `stream` so far has finished.
+  void upload(const Layout &to, void *device_memory, const Layout &from, const void *host, cudaStream_t stream);
+  void download(const Layout &from, const void *device_memory, const Layout &to, void *host, cudaStream_t stream);
+  // The same upload, but from pinned memory it is only enqueued on `stream`.
+  void begin_upload(const Layout &to, void *device_memory, const Layout &from, const void *host, cudaStream_t stream);
 
   void abandon() noexcept;  // the driver is gone: nothing may be freed any more
 
@@ -25,7 +27,9 @@ class Transfer {
   struct Slot { PinnedMemory host; DeviceMemory device; Event done; };
   struct Job;
 
-  void run(const Job &job, cudaStream_t after);
+  bool enqueue(const Job &job, cudaStream_t stream);  // false: ordinary host memory
+  void stage(const Job &job, cudaStream_t after);
+  void run(const Job &job, cudaStream_t stream);
   void work(const Job &job, Slot &slot, Chunks &chunks);
 
   int device_;
