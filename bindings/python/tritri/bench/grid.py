@@ -32,10 +32,10 @@ def full(on_cpu: bool) -> list[Case]:
         modes = _named("float32", "float64")
         return cases([LOWER], modes, _plain(1024, 2048, 64, 128, 256, 512)) + cases(OTHERS, modes, _plain(1024))
     real = _named("float32", "float32-pedantic", "float32-tf32", "float64", "bfloat16", "float16")
-    return (cases([LOWER], list(MODES.values()), _plain(1024, 2048, 4096, 64, 128, 256, 512)) + cases([LOWER], real, _plain(8192, 16384))
+    return (cases([LOWER], list(MODES.values()), _plain(1024, 2048, 4096, 64, 128, 256, 512)) + cases([LOWER], real, _plain(8192))
             + cases([LOWER], _named("float32", "bfloat16"), [(16, 262144), (32, 65536), (64, 16384), (128, 4096), (256, 1024)])
             + cases(OTHERS, _named("float32", "float32-pedantic", "float32-tf32", "float64", "bfloat16", "complex64"), _plain(1024, 4096))
-            + cases([LOWER], _named("complex64", "complex128"), _plain(8192)))
+            + cases([LOWER], real, _plain(16384)) + cases([LOWER], _named("complex64", "complex128"), _plain(8192)))
 
 
 def quick(on_cpu: bool) -> list[Case]:
