@@ -1,7 +1,7 @@
 // The Hopper kernels alone, on the card: right for fills, transposes, edges, special values and graph replays against a float64 reference
 // written here, and timed beside cuBLAS GEMM (looked up at run time). Inputs hold NaN wherever nothing may be read, C holds a sentinel.
 //   hopper_check [check] [bench]      no argument: both. Exit code 1 if anything is wrong.
-// Environment: ONLY=default,tf32,bfloat,half picks kernels, SIZES=1024,4096 sizes to time, STEP=20 takes every 20th case (for
+// Environment: ONLY=default,tf32,bfloat,half,small picks kernels, SIZES=1024,4096 sizes to time, STEP=20 takes every 20th case (for
 // compute-sanitizer), VERBOSE=1 prints the cases that pass too.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <array>
 #include <cfloat>
 #include <chrono>
 #include <cmath>
@@ -22,7 +23,7 @@
 #include "cuda/kernels/kernel.h"
 
 namespace tritri::cuda {
-extern const Kernel hopper_float32_kernel, hopper_tf32_kernel, hopper_float16_kernel, hopper_bfloat16_kernel;
+extern const Kernel hopper_float32_kernel, hopper_tf32_kernel, hopper_float16_kernel, hopper_bfloat16_kernel, hopper_float16_small_kernel, hopper_bfloat16_small_kernel;
 }
 
 namespace {
@@ -132,11 +133,6 @@ __global__ void compare(Problem p, double alpha, double beta, const E *before, i
 
 cuda::GpuTraits traits;
 
-const Kernel &kernel_for(Dtype dtype, int32_t compute) {
-  if (dtype == Dtype::f16) return cuda::hopper_float16_kernel;
-  if (dtype == Dtype::bf16) return cuda::hopper_bfloat16_kernel;
-  return compute == TRITRI_COMPUTE_TF32 ? cuda::hopper_tf32_kernel : cuda::hopper_float32_kernel;
-}
 double tolerance(Dtype dtype, int32_t compute) {
   if (dtype == Dtype::f16) return 4e-4;
   if (dtype == Dtype::bf16) return 3e-3;
@@ -191,7 +187,7 @@ View view(int64_t rows, int64_t cols, Fill fill, bool unit, bool row_lines, int6
 }
 
 template <class E>
-void run_case(const Case &c, int32_t compute) {
+void run_case(const Case &c, const Kernel &kernel, int32_t compute) {
   const Dtype dtype = Name<E>::dtype;
   Problem p;
   p.dtype = dtype;
@@ -215,7 +211,6 @@ void run_case(const Case &c, int32_t compute) {
   fill_in<<<1024, 256>>>(p.b, b.data, c.batch, 2, c.special);
   if (c.beta != 0) fill_in<<<1024, 256>>>(p.c, before.data, c.batch, 3, 0);
 
-  const Kernel &kernel = kernel_for(dtype, compute);
   const std::string name = std::string(kernel.name) + ": " + describe(c);
   if (!kernel.can(p, traits)) {
     std::printf("FAIL %s: refused\n", name.c_str());
@@ -355,12 +350,13 @@ std::vector<Case> cases() {
   return list;
 }
 
-// The diagonal is `x`, all else inside the lower fill 0; times a diagonal of `y`.
-void run_diagonal(float x, float y, float expected) {
-  const int64_t n = 64;
+// Lower triangles that hold nothing but zeros, A(i, k) = x and B(k, j) = y: C(i, j) must be `expected` to the bit, all else +0.
+void run_single(int64_t n, int64_t i, int64_t k, int64_t j, float x, float y, float expected) {
   std::vector<float> a(n * n, NAN), b(n * n, NAN), c(n * n);
-  for (int64_t i = 0; i < n; ++i)
-    for (int64_t j = 0; j <= i; ++j) a[i * n + j] = i == j ? x : 0.0f, b[i * n + j] = i == j ? y : 0.0f;
+  for (int64_t row = 0; row < n; ++row)
+    for (int64_t col = 0; col <= row; ++col) a[row * n + col] = b[row * n + col] = 0;
+  a[i * n + k] = x;
+  b[k * n + j] = y;
   Buffer<float> da(n * n), db(n * n), dc(n * n);
   CHECK(cudaMemcpy(da.data, a.data(), n * n * 4, cudaMemcpyHostToDevice));
   CHECK(cudaMemcpy(db.data, b.data(), n * n * 4, cudaMemcpyHostToDevice));
@@ -376,13 +372,15 @@ void run_diagonal(float x, float y, float expected) {
   kernel.launch(p, plan, workspace.data, traits, nullptr);
   CHECK(cudaMemcpy(c.data(), dc.data, n * n * 4, cudaMemcpyDeviceToHost));
   int wrong = 0;
-  for (int64_t i = 0; i < n; ++i)
-    for (int64_t j = 0; j < n; ++j) {
-      const float right = i == j ? expected : 0.0f;
-      wrong += std::memcmp(&c[i * n + j], &right, sizeof right) != 0;
+  for (int64_t row = 0; row < n; ++row)
+    for (int64_t col = 0; col < n; ++col) {
+      const float right = row == i && col == j ? expected : 0.0f;
+      wrong += std::memcmp(&c[row * n + col], &right, sizeof right) != 0;
     }
   (wrong ? failures : passes)++;
-  if (wrong) std::printf("FAIL diagonal %a * %a: %d wrong, C[0][0] = %a, expected %a\n", x, y, wrong, c[0], expected);
+  if (wrong)
+    std::printf("FAIL A(%lld, %lld) = %a, B(%lld, %lld) = %a: %d wrong, C there = %a, expected %a\n", static_cast<long long>(i), static_cast<long long>(k), x,
+                static_cast<long long>(k), static_cast<long long>(j), y, wrong, c[i * n + j], expected);
 }
 
 // --- time
@@ -425,7 +423,7 @@ double median_ms(F &&f, int rounds) {
 }
 
 template <class E>
-void bench(int32_t compute, const Cublas &cublas, int64_t n, Fill fill, bool rows_a, bool rows_b) {
+void bench(const Kernel &kernel, int32_t compute, const Cublas &cublas, int64_t n, Fill fill, bool rows_a, bool rows_b) {
   const Dtype dtype = Name<E>::dtype;
   const int64_t bytes = n * n * sizeof(E);
   const int sets = static_cast<int>(std::max<int64_t>(2, std::min<int64_t>(24, (int64_t{256} << 20) / (3 * bytes))));
@@ -446,7 +444,6 @@ void bench(int32_t compute, const Cublas &cublas, int64_t n, Fill fill, bool row
     fill_in<<<1024, 256>>>(p.a, buffers[3 * s]->data, 1, 2 * s + 1, 0);
     fill_in<<<1024, 256>>>(p.b, buffers[3 * s + 1]->data, 1, 2 * s + 2, 0);
   }
-  const Kernel &kernel = kernel_for(dtype, compute);
   const Plan plan = kernel.plan(problems[0], traits);
   Buffer<char> workspace(static_cast<int64_t>(plan.workspace));
   CHECK(cudaDeviceSynchronize());
@@ -495,7 +492,9 @@ int main(int argc, char **argv) {
   traits.compute_minor = properties.minor;
   traits.multiprocessors = properties.multiProcessorCount;
   traits.shared_bytes = properties.sharedMemPerBlockOptin;
-  for (const Kernel *kernel : {&cuda::hopper_float32_kernel, &cuda::hopper_tf32_kernel, &cuda::hopper_float16_kernel, &cuda::hopper_bfloat16_kernel}) kernel->load(traits);
+  for (const Kernel *kernel : {&cuda::hopper_float32_kernel, &cuda::hopper_tf32_kernel, &cuda::hopper_float16_kernel, &cuda::hopper_bfloat16_kernel,
+                               &cuda::hopper_float16_small_kernel, &cuda::hopper_bfloat16_small_kernel})
+    kernel->load(traits);
   std::printf("%s, %d multiprocessors\n", properties.name, properties.multiProcessorCount);
   if (properties.major != 9) {
     std::printf("SKIPPED: these kernels need compute capability 9.0\n");
@@ -508,22 +507,23 @@ int main(int argc, char **argv) {
     const size_t step = std::getenv("STEP") ? static_cast<size_t>(std::atoi(std::getenv("STEP"))) : 1;
     for (size_t x = 0; x < all.size(); x += step) {
       const Case &c = all[x];
-      if (wanted("default")) run_case<float>(c, TRITRI_COMPUTE_DEFAULT);
-      if (c.special == 0 && wanted("bfloat")) run_case<__nv_bfloat16>(c, TRITRI_COMPUTE_DEFAULT);
-      if (c.special == 0 && wanted("half")) run_case<__half>(c, TRITRI_COMPUTE_DEFAULT);
-      if (c.special == 0 && wanted("tf32")) run_case<float>(c, TRITRI_COMPUTE_TF32);
+      if (wanted("default")) run_case<float>(c, cuda::hopper_float32_kernel, TRITRI_COMPUTE_DEFAULT);
+      if (c.special != 0) continue;
+      if (wanted("bfloat")) run_case<__nv_bfloat16>(c, cuda::hopper_bfloat16_kernel, TRITRI_COMPUTE_DEFAULT);
+      if (wanted("half")) run_case<__half>(c, cuda::hopper_float16_kernel, TRITRI_COMPUTE_DEFAULT);
+      const bool small = (c.m + 127) / 128 * ((c.n + 127) / 128) * c.batch <= 2 * traits.multiprocessors;
+      if (wanted("small") && small) run_case<__nv_bfloat16>(c, cuda::hopper_bfloat16_small_kernel, TRITRI_COMPUTE_DEFAULT);
+      if (wanted("small") && small) run_case<__half>(c, cuda::hopper_float16_small_kernel, TRITRI_COMPUTE_DEFAULT);
+      if (wanted("tf32")) run_case<float>(c, cuda::hopper_tf32_kernel, TRITRI_COMPUTE_TF32);
     }
-    run_diagonal(1 + 0x1p-12f, 1, 1 + 0x1p-12f);
-    run_diagonal(0x1p-140f, 0x1p20f, 0x1p-120f);
-    run_diagonal(0x1p20f, 0x1p-140f, 0x1p-120f);
-    run_diagonal(0x1p-149f, 1, 0x1p-149f);
-    run_diagonal(1, 0x1.23456p-130f, 0x1.23456p-130f);
-    run_diagonal(0x1p10f, 0x1.8p-148f, 0x1.8p-138f);
-    run_diagonal(1, 0x1.002p110f, 0x1.002p110f);
-    run_diagonal(0x1p-70f, 0x1p-70f, 0x1p-140f);
-    run_diagonal(FLT_MAX, 1, FLT_MAX);
-    run_diagonal(FLT_MAX, -2, -INFINITY);
-    run_diagonal(0x1p127f, 0x1p-20f, 0x1p107f);
+    struct { float x, y, expected; } const singles[] = {{1 + 0x1p-12f, 1, 1 + 0x1p-12f}, {0x1p-140f, 0x1p20f, 0x1p-120f}, {0x1p20f, 0x1p-140f, 0x1p-120f},
+                                                        {0x1p-149f, 1, 0x1p-149f}, {1, 0x1.23456p-130f, 0x1.23456p-130f}, {0x1p10f, 0x1.8p-148f, 0x1.8p-138f},
+                                                        {1, 0x1.002p110f, 0x1.002p110f}, {0x1p-70f, 0x1p-70f, 0x1p-140f}, {FLT_MAX, 1, FLT_MAX},
+                                                        {FLT_MAX, -2, -INFINITY}, {0x1p127f, 0x1p-20f, 0x1p107f}, {0x1.234566p-104f, 1, 0x1.234566p-104f}};
+    if (wanted("default"))
+      for (const auto &single : singles)
+        for (const auto &at : {std::array<int64_t, 3>{40, 40, 40}, {127, 90, 3}, {301, 2, 1}, {450, 131, 77}, {511, 510, 509}, {500, 499, 2}})
+          run_single(512, at[0], at[1], at[2], single.x, single.y, single.expected);
     std::printf("%d passed, %d failed\n", passes, failures);
   }
   if (time) {
@@ -531,20 +531,21 @@ int main(int argc, char **argv) {
     const char *sizes = std::getenv("SIZES");
     for (const int64_t n : {1024, 2048, 4096, 8192, 16384}) {
       if (sizes && !std::strstr(sizes, std::to_string(n).c_str())) continue;
-      if (wanted("default")) bench<float>(TRITRI_COMPUTE_DEFAULT, cublas, n, Fill::lower, true, true);
-      if (wanted("tf32")) bench<float>(TRITRI_COMPUTE_TF32, cublas, n, Fill::lower, true, true);
-      if (wanted("bfloat")) bench<__nv_bfloat16>(TRITRI_COMPUTE_DEFAULT, cublas, n, Fill::lower, true, true);
-      if (wanted("half") && n == 4096) bench<__half>(TRITRI_COMPUTE_DEFAULT, cublas, n, Fill::lower, true, true);
+      if (wanted("default")) bench<float>(cuda::hopper_float32_kernel, TRITRI_COMPUTE_DEFAULT, cublas, n, Fill::lower, true, true);
+      if (wanted("tf32")) bench<float>(cuda::hopper_tf32_kernel, TRITRI_COMPUTE_TF32, cublas, n, Fill::lower, true, true);
+      if (wanted("bfloat")) bench<__nv_bfloat16>(cuda::hopper_bfloat16_kernel, TRITRI_COMPUTE_DEFAULT, cublas, n, Fill::lower, true, true);
+      if (wanted("small") && n <= 2048) bench<__nv_bfloat16>(cuda::hopper_bfloat16_small_kernel, TRITRI_COMPUTE_DEFAULT, cublas, n, Fill::lower, true, true);
+      if (wanted("half") && n == 4096) bench<__half>(cuda::hopper_float16_kernel, TRITRI_COMPUTE_DEFAULT, cublas, n, Fill::lower, true, true);
     }
     if (sizes) return failures ? 1 : 0;
     if (wanted("default")) {
-      bench<float>(TRITRI_COMPUTE_DEFAULT, cublas, 4096, Fill::upper, true, true);
-      bench<float>(TRITRI_COMPUTE_DEFAULT, cublas, 4096, Fill::lower, false, true);
-      bench<float>(TRITRI_COMPUTE_DEFAULT, cublas, 4096, Fill::lower, true, false);
+      bench<float>(cuda::hopper_float32_kernel, TRITRI_COMPUTE_DEFAULT, cublas, 4096, Fill::upper, true, true);
+      bench<float>(cuda::hopper_float32_kernel, TRITRI_COMPUTE_DEFAULT, cublas, 4096, Fill::lower, false, true);
+      bench<float>(cuda::hopper_float32_kernel, TRITRI_COMPUTE_DEFAULT, cublas, 4096, Fill::lower, true, false);
     }
     if (wanted("bfloat")) {
-      bench<__nv_bfloat16>(TRITRI_COMPUTE_DEFAULT, cublas, 4096, Fill::upper, true, true);
-      bench<__nv_bfloat16>(TRITRI_COMPUTE_DEFAULT, cublas, 4096, Fill::lower, false, false);
+      bench<__nv_bfloat16>(cuda::hopper_bfloat16_kernel, TRITRI_COMPUTE_DEFAULT, cublas, 4096, Fill::upper, true, true);
+      bench<__nv_bfloat16>(cuda::hopper_bfloat16_kernel, TRITRI_COMPUTE_DEFAULT, cublas, 4096, Fill::lower, false, false);
     }
   }
   return failures ? 1 : 0;

@@ -17,11 +17,12 @@ namespace {
 
 // Measured on an H200: what a stage takes a worker, what a launch takes beside its work, and what a tile costs beside its stages.
 template <class T> struct Model;
-template <> struct Model<Float32> { static constexpr double stage = 1.32e-6, launch = 12e-6; static constexpr Costs costs{2, 8}; };
-template <> struct Model<Tf32> { static constexpr double stage = 0.86e-6, launch = 14e-6; static constexpr Costs costs{4, 8}; };
-template <bool B> struct Model<Half<B>> { static constexpr double stage = 0.68e-6, launch = 14e-6; static constexpr Costs costs{5, 8}; };
+template <> struct Model<Float32> { static constexpr double stage = 1.15e-6, launch = 8e-6; static constexpr Costs costs{3, 8}; };
+template <> struct Model<Tf32> { static constexpr double stage = 0.77e-6, launch = 10e-6; static constexpr Costs costs{6, 8}; };
+template <bool B> struct Model<Half<B, 256, 2>> { static constexpr double stage = 0.67e-6, launch = 9e-6; static constexpr Costs costs{6, 8}; };
+template <bool B> struct Model<Half<B, 128, 1>> { static constexpr double stage = 0.4e-6, launch = 8e-6; static constexpr Costs costs{5, 16}; };
 
-constexpr int64_t kMostTiles = int64_t{1} << 18, kMostColumns = INT_MAX - 1024;
+constexpr int64_t kMostColumns = INT_MAX - 1024;
 constexpr int64_t kMostBlocks = 65535, kMostRows = kMostBlocks * kArrangeEdge;  // of a grid's second and third dimension
 constexpr int kPageItems = 3072;  // of a list that travels to workspace in kernel parameters
 constexpr double kArrangeLaunch = 3e-6;
@@ -137,18 +138,21 @@ void each_strip(const Problem &p, const Part &part, F &&f) {
   }
 }
 
-template <class T> bool takes(Dtype dtype, int32_t compute);
-template <> bool takes<Float32>(Dtype dtype, int32_t compute) { return dtype == Dtype::f32 && compute == TRITRI_COMPUTE_DEFAULT; }
-template <> bool takes<Tf32>(Dtype dtype, int32_t compute) { return dtype == Dtype::f32 && compute == TRITRI_COMPUTE_TF32; }
-template <> bool takes<Half<false>>(Dtype dtype, int32_t) { return dtype == Dtype::f16; }
-template <> bool takes<Half<true>>(Dtype dtype, int32_t) { return dtype == Dtype::bf16; }
+bool takes(const Float32 *, Dtype dtype, int32_t compute) { return dtype == Dtype::f32 && compute == TRITRI_COMPUTE_DEFAULT; }
+bool takes(const Tf32 *, Dtype dtype, int32_t compute) { return dtype == Dtype::f32 && compute == TRITRI_COMPUTE_TF32; }
+template <bool B, int N, int C>
+bool takes(const Half<B, N, C> *, Dtype dtype, int32_t) { return dtype == (B ? Dtype::bf16 : Dtype::f16); }
+
+// Single blocks load more than blocks that share: they pay while there are about as many as multiprocessors.
+template <class T>
+int64_t most_tiles(const GpuTraits &traits) { return is_float<T> || T::cluster > 1 ? kMostTiles : 2 * traits.multiprocessors; }
 
 template <class T>
 bool can(const Problem &p, const GpuTraits &traits) {
   const Tiling t = tiling<T>(p);
-  return takes<T>(p.dtype, p.compute) && traits.compute_major == 9 && traits.compute_minor == 0 &&
+  return takes(static_cast<const T *>(nullptr), p.dtype, p.compute) && traits.compute_major == 9 && traits.compute_minor == 0 &&
          traits.shared_bytes >= static_cast<size_t>(Pipe<T>::bytes) && !p.c.packed && p.m <= kMostRows && p.k <= kMostRows && p.n <= kMostColumns &&
-         p.batch <= kMostBlocks && t.tiles_n() <= kMostTiles && t.tiles_m() * t.tiles_n() * p.batch <= kMostTiles;
+         p.batch <= kMostBlocks && t.tiles_n() <= kMostTiles && t.tiles_m() * t.tiles_n() * p.batch <= most_tiles<T>(traits);
 }
 
 template <class T>
@@ -162,7 +166,7 @@ Plan plan(const Problem &p, const GpuTraits &traits) {
   bool cuts = false;
   int launches = 0;
   each_strip<T>(p, part, [&](const Tiling &t) {
-    const Load load = measure(t);
+    const Load load = recall_load(t);
     if (load.cuts(workers, Model<T>::costs)) {
       cuts = true;  // launch() knows by more than one piece
       plan.pieces = std::max({plan.pieces, int64_t{2}, static_cast<int64_t>(std::ceil(load.longest / load.piece_limit(workers, Model<T>::costs)))});
@@ -191,11 +195,17 @@ template <class T>
 void copy_in(const Problem &p, const View &x, const Copy &copy, char *workspace, int64_t first_row, int64_t rows, cudaStream_t stream) {
   if (!copy.needed) return;
   using Word = std::conditional_t<is_float<T>, uint32_t, uint16_t>;
-  constexpr Word one = is_float<T> ? 0x3f800000 : std::is_same_v<T, Half<true>> ? 0x3f80 : 0x3c00;
+  constexpr Word one = is_float<T> ? 0x3f800000 : std::is_same_v<typename T::Element, __nv_bfloat16> ? 0x3f80 : 0x3c00;
   const auto blocks = [](int64_t size) { return static_cast<unsigned>((size + kArrangeEdge - 1) / kArrangeEdge); };
   const auto batches = static_cast<unsigned>(x.batch_stride ? p.batch : 1);
   const Arrangement<Word> arrangement{x, reinterpret_cast<Word *>(workspace + copy.at), copy.ld, copy.batch_stride, copy.row_lines, one, std::is_same_v<T, Tf32>, first_row};
-  arrange<Word><<<dim3(blocks(x.cols), blocks(rows), batches), kArrangeThreads, 0, stream>>>(arrangement);
+  const dim3 grid(blocks(x.cols), blocks(rows), batches);
+  if constexpr (std::is_same_v<T, Tf32>) {
+    if (x.row_lines && copy.row_lines && mappable(x, sizeof(Word))) round_lines<<<grid, kArrangeThreads, 0, stream>>>(arrangement);
+    else arrange<Word><<<grid, kArrangeThreads, 0, stream>>>(arrangement);
+  } else {
+    arrange<Word><<<grid, kArrangeThreads, 0, stream>>>(arrangement);
+  }
   TRITRI_CUDA_CHECK(cudaGetLastError());
 }
 
@@ -216,7 +226,7 @@ Encode encoder() {
 template <class T>
 CUtensorMapDataType map_type() {
   if (is_float<T>) return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
-  return std::is_same_v<T, Half<true>> ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+  return std::is_same_v<typename T::Element, __nv_bfloat16> ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
 }
 
 // Lines of `length` elements, taken in boxes.
@@ -268,12 +278,12 @@ void launch_strip(const Problem &p, const Tiling &tiling, const Places &w, char 
   args.nonce = static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()) * 0x9e3779b97f4a7c15u | 1;
 
   // K-major tiles are a stage wide; a row-major B comes in boxes of 128 bytes.
-  constexpr int a_rows = is_float<T> ? T::block_m / T::cluster : T::block_m, b_cols = 128 / element;
+  constexpr int b_cols = 128 / element;
   constexpr auto k_swizzle = T::stage_k * element == 128 ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_64B;
-  args.a_map = map_of<T>(args.a.data, p.k, w.a.needed ? rows : p.m, p.batch, args.a.ld, args.a.batch_stride, T::stage_k, a_rows, k_swizzle);
+  args.a_map = map_of<T>(args.a.data, p.k, w.a.needed ? rows : p.m, p.batch, args.a.ld, args.a.batch_stride, T::stage_k, T::a_box_rows, k_swizzle);
   if (args.b.row_lines) args.b_map = map_of<T>(args.b.data, p.n, p.k, p.batch, args.b.ld, args.b.batch_stride, b_cols, T::stage_k, CU_TENSOR_MAP_SWIZZLE_128B);
-  else args.b_map = map_of<T>(args.b.data, p.k, p.n, p.batch, args.b.ld, args.b.batch_stride, T::stage_k, T::block_n, k_swizzle);
-  if (args.zero_boxes) args.c_map = map_of<T>(args.c, p.n, p.m, p.batch, args.ldc, args.c_batch_stride, ZeroBoxes<T>::box_cols, kZeroRows, CU_TENSOR_MAP_SWIZZLE_NONE);
+  else args.b_map = map_of<T>(args.b.data, p.k, p.n, p.batch, args.b.ld, args.b.batch_stride, T::stage_k, T::b_box_cols, k_swizzle);
+  if (args.zero_boxes) args.c_map = map_of<T>(args.c, p.n, p.m, p.batch, args.ldc, args.c_batch_stride, ZeroBoxes<T>::box_cols, ZeroBoxes<T>::box_rows, CU_TENSOR_MAP_SWIZZLE_NONE);
 
   const Schedule &schedule = recall_schedule(args.tiling, workers, costs<T>(p), boxes);
   std::copy(schedule.first.begin(), schedule.first.end(), args.first);
@@ -293,16 +303,19 @@ void launch_strip(const Problem &p, const Tiling &tiling, const Places &w, char 
     args.far_items = far;
   }
 
-  cudaLaunchAttribute cluster{};
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim = {T::cluster, 1, 1};
+  cudaLaunchAttribute attributes[2] = {};
+  attributes[0].id = cudaLaunchAttributeClusterDimension;
+  attributes[0].val.clusterDim = {T::cluster, 1, 1};
+  // Copies let it start before they have ended, and it waits for them: what a launch takes hides.
+  attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[1].val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(workers * T::cluster));
   config.blockDim = dim3(kThreads);
   config.dynamicSmemBytes = Pipe<T>::bytes;
   config.stream = stream;
-  config.attrs = &cluster;
-  config.numAttrs = 1;
+  config.attrs = attributes;
+  config.numAttrs = w.a.needed || w.b.needed ? 2 : 1;
   TRITRI_CUDA_CHECK(cudaLaunchKernelEx(&config, multiply<T>, args));
 }
 
@@ -328,6 +341,7 @@ void load(const GpuTraits &traits) {
   TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, multiply<T>));
   TRITRI_CUDA_CHECK(cudaFuncSetAttribute(multiply<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, Pipe<T>::bytes));
   TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, arrange<Word>));
+  if constexpr (std::is_same_v<T, Tf32>) TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, round_lines));
   TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, write_items));
   encoder();
 }
@@ -338,10 +352,12 @@ constexpr Kernel kernel(const char *name) { return {name, can<T>, plan<T>, load<
 }  // namespace
 }  // namespace hopper
 
-extern const Kernel hopper_float32_kernel, hopper_tf32_kernel, hopper_float16_kernel, hopper_bfloat16_kernel;
+extern const Kernel hopper_float32_kernel, hopper_tf32_kernel, hopper_float16_kernel, hopper_bfloat16_kernel, hopper_float16_small_kernel, hopper_bfloat16_small_kernel;
 const Kernel hopper_float32_kernel = hopper::kernel<hopper::Float32>("hopper-3xtf32");
 const Kernel hopper_tf32_kernel = hopper::kernel<hopper::Tf32>("hopper-tf32");
-const Kernel hopper_float16_kernel = hopper::kernel<hopper::Half<false>>("hopper-float16");
-const Kernel hopper_bfloat16_kernel = hopper::kernel<hopper::Half<true>>("hopper-bfloat16");
+const Kernel hopper_float16_kernel = hopper::kernel<hopper::Half<false, 256, 2>>("hopper-float16");
+const Kernel hopper_bfloat16_kernel = hopper::kernel<hopper::Half<true, 256, 2>>("hopper-bfloat16");
+const Kernel hopper_float16_small_kernel = hopper::kernel<hopper::Half<false, 128, 1>>("hopper-float16-small");
+const Kernel hopper_bfloat16_small_kernel = hopper::kernel<hopper::Half<true, 128, 1>>("hopper-bfloat16-small");
 
 }  // namespace tritri::cuda

@@ -4,6 +4,7 @@
 #pragma once
 #include "core/canonical.h"
 #include "core/k_range.h"
+#include "cuda/tile/hopper.cuh"
 
 namespace tritri::cuda::hopper {
 
@@ -28,14 +29,19 @@ __device__ inline uint32_t stored(uint32_t word, bool to_tf32) {
 }
 __device__ inline uint16_t stored(uint16_t word, bool) { return word; }
 
-// Grid: blocks of columns, blocks of rows, batch. Both directions run along memory; a block turns in shared memory.
+// No tile reads what a block there would write.
+__device__ inline bool beyond_reach(Fill fill, int64_t row, int64_t col) {
+  return (fill == Fill::lower && row / kArrangeReach < col / kArrangeReach) || (fill == Fill::upper && row / kArrangeReach > col / kArrangeReach);
+}
+
+// Grid of both kernels: blocks of columns, blocks of rows, batch. Both directions run along memory; a block turns in shared memory.
 template <class Word>
 __global__ void __launch_bounds__(kArrangeThreads) arrange(const Arrangement<Word> x) {
   __shared__ Word block[kArrangeEdge][kArrangeEdge + 4 / sizeof(Word)];
   const View &from = x.from;
   const int64_t row0 = x.first_row + int64_t{blockIdx.y} * kArrangeEdge, col0 = int64_t{blockIdx.x} * kArrangeEdge, batch = blockIdx.z;
-  const int64_t reach_row = row0 / kArrangeReach, reach_col = col0 / kArrangeReach;
-  if ((from.fill == Fill::lower && reach_row < reach_col) || (from.fill == Fill::upper && reach_row > reach_col)) return;
+  launch_dependents();
+  if (beyond_reach(from.fill, row0, col0)) return;
   const Word *source = static_cast<const Word *>(from.data) + batch * from.batch_stride;
   constexpr int each = kArrangeEdge * kArrangeEdge / kArrangeThreads;
   const int along = threadIdx.x % kArrangeEdge, first = threadIdx.x / kArrangeEdge;
@@ -66,6 +72,42 @@ __global__ void __launch_bounds__(kArrangeThreads) arrange(const Arrangement<Wor
     const int i = x.row_lines ? across : along, j = x.row_lines ? along : across;
     const int64_t row = row0 + i, col = col0 + j;
     if (row < from.rows && col < from.cols) to[x.row_lines ? (row - x.first_row) * x.ld + col : col * x.ld + row] = block[i][j];
+  }
+}
+
+// The same for float32 that lies as it should, in 16-byte aligned lines, and only is to be rounded: four elements at a time.
+__global__ void __launch_bounds__(kArrangeThreads) round_lines(const Arrangement<uint32_t> x) {
+  launch_dependents();
+  const View &from = x.from;
+  constexpr int vectors = kArrangeEdge / 4, step = kArrangeThreads / vectors, rounds = kArrangeEdge / step;
+  const int64_t block_row = x.first_row + int64_t{blockIdx.y} * kArrangeEdge, block_col = int64_t{blockIdx.x} * kArrangeEdge;
+  if (beyond_reach(from.fill, block_row, block_col)) return;
+  const int64_t row0 = block_row + threadIdx.x / vectors, col = block_col + threadIdx.x % vectors * 4;
+  const uint32_t *source = static_cast<const uint32_t *>(from.data) + blockIdx.z * from.batch_stride;
+  uint32_t *to = x.to + blockIdx.z * x.batch_stride;
+  uint32_t words[rounds][4];
+#pragma unroll
+  for (int y = 0; y < rounds; ++y) {
+    const int64_t row = row0 + y * step;
+    const uint32_t *vector = source + row * from.ld + col;
+    if (row < from.rows && col + 4 <= from.cols && (exists(from.fill, row, col) || exists(from.fill, row, col + 3))) {
+      const uint4 v = __ldg(reinterpret_cast<const uint4 *>(vector));
+      words[y][0] = v.x, words[y][1] = v.y, words[y][2] = v.z, words[y][3] = v.w;
+    } else {
+#pragma unroll
+      for (int z = 0; z < 4; ++z) words[y][z] = row < from.rows && col + z < from.cols && exists(from.fill, row, col + z) ? vector[z] : 0;
+    }
+  }
+#pragma unroll
+  for (int y = 0; y < rounds; ++y) {
+    const int64_t row = row0 + y * step;
+    if (row >= from.rows || col >= from.cols) continue;
+#pragma unroll
+    for (int z = 0; z < 4; ++z) {
+      const uint32_t word = exists(from.fill, row, col + z) ? stored(words[y][z], true) : 0;
+      words[y][z] = from.unit && row == col + z ? x.one : word;
+    }
+    *reinterpret_cast<uint4 *>(to + (row - x.first_row) * x.ld + col) = make_uint4(words[y][0], words[y][1], words[y][2], words[y][3]);
   }
 }
 

@@ -1,12 +1,14 @@
 // The Hopper skeleton: persistent blocks of three warpgroups. Warp 0 feeds a ring of stages by bulk tensor copies, the next ones rework
-// stages in shared memory (masks, low parts) where the traits ask for it, warp 3 stores zeros, two warpgroups multiply. Work comes from a static list; sums cut
-// into pieces meet in workspace in fixed order. What differs between number formats is one traits struct (hopper_traits.cuh):
-//   Element, cluster, block_m, block_n, stage_k, stages, low_stages, accumulators, register budgets, a_bytes, b_bytes, output_bytes
-//   helpers (threads of warps 1, 2, ... that rework)
+// stages in shared memory (masks, low parts) where the traits ask for it, warp 3 stores zeros if it has nothing else to do, two warpgroups
+// multiply. Work comes from a static list; sums cut into pieces meet in workspace in fixed order. What differs between number formats is one
+// traits struct (hopper_traits.cuh):
+//   Element, cluster, group_m, group_n, tile_m, tile_n, stage_k, stages, low_stages, accumulators, register budgets, a_bytes, b_bytes,
+//   output_bytes, a_box_rows and b_box_cols (what one copy brings), helpers (threads of warps 1, 2, ... that rework)
+//   part()     where in the tile a warpgroup's part begins; it is group_m x group_n
 //   feed()     starts the copies of one stage            rework()   the helper warps' share of one tile
 //   scale      what sums come multiplied by
-//   sum()      a warpgroup's sums of one tile            place()    which element of the block an accumulator is
-//   store()    a whole, unmasked block of C              exact()    a stored input as float
+//   sum()      a warpgroup's sums of one tile            place()    which element of the tile an accumulator is
+//   store()    a warpgroup's part of C, whole             exact()    a stored input as float
 #pragma once
 #include <climits>
 
@@ -16,8 +18,8 @@
 namespace tritri::cuda::hopper {
 
 constexpr int kThreads = 384;
-constexpr int kMostWorkers = 160, kNearItems = 1024;
-constexpr int kZeroRows = 8, kZeroBytes = 4096;  // a box of zeros: this many rows of C, this many bytes
+constexpr int kMostWorkers = 160, kNearItems = 576;
+constexpr int kZeroBytes = 4096;  // of a box of zeros
 constexpr int kHelperBarrier = 1, kConsumerBarrier = 2;  // named barriers; each consumer warpgroup has its own of the latter
 constexpr int kZeroPause = 200;  // ns between boxes, so that they leave the memory to the inputs
 
@@ -70,9 +72,9 @@ __device__ inline Span useful_stages(Fill fill, int lo, int hi, int k0, int stag
   if (fill == Fill::upper) first = min(stages, max(0, (lo - k0) / stage_k));
   return {first, max(first, last)};
 }
-// What one block has to do for one item.
+// What one worker has to do for one item.
 struct Work {
-  int m0, n0;      // first row and column of this block's part
+  int m0, n0;      // first row and column of the tile
   int k0, stages;  // first k and number of stages of this piece
   int batch;
   Span a_mask, b_mask;  // of the whole tile, so that all blocks of a cluster agree
@@ -90,17 +92,16 @@ __device__ Tiling tiling_of(const Arguments &args) {
 }
 
 template <class T>
-__device__ Work work_of(const Arguments &args, const Item &item, int rank) {
+__device__ Work work_of(const Arguments &args, const Item &item) {
   const Tiling t = tiling_of<T>(args);
   const uint32_t cols = static_cast<uint32_t>(t.tiles_n()), rows = static_cast<uint32_t>(t.tiles_m());
   const int j = static_cast<int>(item.tile % cols), i = static_cast<int>(item.tile / cols % rows);
-  const Range range = t.stages(i, j);
-  const int stages = static_cast<int>(range.size()), from = stages * item.piece / item.pieces, to = stages * (item.piece + 1) / item.pieces;
+  const Range range = t.stages(i, j), part = item.part(range.size());
   Work w;
-  w.m0 = i * T::tile_m + (T::tile_m > T::block_m ? rank * T::block_m : 0);
-  w.n0 = j * T::tile_n + (T::tile_n > T::block_n ? rank * T::block_n : 0);
-  w.k0 = (static_cast<int>(range.begin) + from) * T::stage_k;
-  w.stages = to - from;
+  w.m0 = i * T::tile_m;
+  w.n0 = j * T::tile_n;
+  w.k0 = static_cast<int>(range.begin + part.begin) * T::stage_k;
+  w.stages = static_cast<int>(part.size());
   w.batch = static_cast<int>(item.tile / cols / rows);
   w.a_mask = mask_span(args.a.mask, args.a.unit, i * T::tile_m, (i + 1) * T::tile_m);
   w.b_mask = mask_span(flipped(args.b.mask), args.b.unit, j * T::tile_n, (j + 1) * T::tile_n);
@@ -154,9 +155,10 @@ struct Pipe {
   }
 };
 
-// A consumer's place: t is the thread in its warpgroup; group and warp are warp-uniform for the compiler too.
+// A consumer's place: t is the thread in its warpgroup; group, warp and where the warpgroup's part of a tile begins are warp-uniform for
+// the compiler too.
 struct Place {
-  int t, lane, group, warp;
+  int t, lane, group, warp, row, column;
 };
 
 template <class T>
@@ -170,15 +172,16 @@ struct Position {
 // Tiles that are only zeros, dealt out to all blocks in parts; one box a call, so that the stores hide under the sums of other tiles.
 template <class T>
 struct ZeroBoxes {
-  static constexpr uint32_t box_cols = kZeroBytes / kZeroRows / sizeof(typename T::Element), across = T::tile_n / box_cols;
-  static constexpr uint32_t boxes = across * (T::tile_m / kZeroRows), boxes_a_part = 4, parts = boxes / boxes_a_part;
-  static_assert(T::tile_n % box_cols == 0 && T::tile_m % kZeroRows == 0 && boxes % boxes_a_part == 0, "boxes tile a tile, parts too");
+  static constexpr uint32_t elements = kZeroBytes / sizeof(typename T::Element);
+  static constexpr uint32_t box_cols = T::tile_n < elements / 8 ? T::tile_n : elements / 8, box_rows = elements / box_cols, across = T::tile_n / box_cols;
+  static constexpr uint32_t boxes = across * (T::tile_m / box_rows), boxes_a_part = 4, parts = boxes / boxes_a_part;
+  static_assert(T::tile_n % box_cols == 0 && T::tile_m % box_rows == 0 && boxes % boxes_a_part == 0, "boxes tile a tile, parts too");
   uint32_t next = blockIdx.x, box = 0, i = 0, j = 0, batch = 0;  // the next part to look at, the next box of the present one, its tile
 
   __device__ bool store_one(const Arguments &args, uint32_t zeros) {
     if (!args.zero_boxes) return false;
     if (box % boxes_a_part == 0 && !find(args)) return false;
-    copy_out(&args.c_map, zeros, static_cast<int>(j * T::tile_n + box % across * box_cols), static_cast<int>(i * T::tile_m + box / across * kZeroRows),
+    copy_out(&args.c_map, zeros, static_cast<int>(j * T::tile_n + box % across * box_cols), static_cast<int>(i * T::tile_m + box / across * box_rows),
              static_cast<int>(batch));
     copy_out_commit();
     ++box;
@@ -251,8 +254,7 @@ __device__ void gather(const Arguments &args, const Work &w, const Place &p, int
     float4 *to = args.partials + region(w.piece) * (T::accumulators / 4) * 128 + p.t;
 #pragma unroll
     for (int x = 0; x < T::accumulators; x += 4) __stcg(to + x / 4 * 128, make_float4(sums[x], sums[x + 1], sums[x + 2], sums[x + 3]));
-    __threadfence();
-    named_barrier(kConsumerBarrier + p.group, 128);
+    named_barrier(kConsumerBarrier + p.group, 128);  // what it orders, the flag's release orders for others
     if (p.t == 0) flag_set(args.flags + region(w.piece), args.nonce);
     return;
   }
@@ -287,26 +289,35 @@ __device__ inline Bounds column_bounds(const Tiling &t, int j) {
 }
 __device__ inline bool no_k(Bounds row, Bounds column) { return max(row.begin, column.begin) >= min(row.end, column.end); }
 
+// In local memory, for a loop that is not unrolled. A type of its own: the compiler would lay an array over others of its size and put
+// those in local memory too.
+template <int N>
+struct Kept {
+  float sums[N];
+};
+
 template <class T>
 __device__ void finish(const Arguments &args, const Pipe<T> &pipe, const Work &w, const Place &p, float (&sums)[T::accumulators]) {
   const Tiling &t = args.tiling;
-  const Range rows{w.m0, w.m0 + T::block_m}, cols{w.n0, w.n0 + T::block_n};
-  bool finite = true;
+  const int m0 = w.m0 + p.row, n0 = w.n0 + p.column;
+  const Range rows{m0, m0 + T::group_m}, cols{n0, n0 + T::group_n};
+  float witness[4] = {0, 0, 0, 0};  // NaN once a sum was not finite
 #pragma unroll
   for (int x = 0; x < T::accumulators; ++x) {
     if (T::scale != 1.0f) sums[x] *= 1 / T::scale;
-    finite &= fabsf(sums[x]) < INFINITY;
+    witness[x % 4] = fmaf(sums[x], 0.0f, witness[x % 4]);
   }
+  const bool finite = (witness[0] + witness[1]) + (witness[2] + witness[3]) == 0.0f;
   const bool simple = finite && args.whole_lines && args.beta == 0.0f && rows.end <= t.m && cols.end <= t.n && block_is_whole(t.c, false, rows, cols);
   if (__all_sync(~0u, simple)) {
     // Of all elements the one at this corner has the fewest k.
-    const int i = t.a == Fill::lower ? w.m0 : w.m0 + T::block_m - 1, j = t.b == Fill::upper ? w.n0 : w.n0 + T::block_n - 1;
+    const int i = t.a == Fill::lower ? m0 : m0 + T::group_m - 1, j = t.b == Fill::upper ? n0 : n0 + T::group_n - 1;
     T::store(args, pipe, w, p, sums, no_k(row_bounds(t, i), column_bounds(t, j)));
   } else {
-    float kept[T::accumulators];  // in local memory, for a loop that is not unrolled
+    Kept<T::accumulators> kept;
 #pragma unroll
-    for (int x = 0; x < T::accumulators; ++x) kept[x] = sums[x];
-    store_carefully<T>(args, w, p, kept);
+    for (int x = 0; x < T::accumulators; ++x) kept.sums[x] = sums[x];
+    store_carefully<T>(args, w, p, kept.sums);
   }
 }
 
@@ -326,6 +337,7 @@ __global__ void __launch_bounds__(kThreads, 1) multiply(const __grid_constant__ 
   fence_async();
   if constexpr (T::cluster > 1) cluster_barrier();
   else __syncthreads();
+  wait_for_primary();
 
   if (warp < 4) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(T::producer_registers));
@@ -336,7 +348,7 @@ __global__ void __launch_bounds__(kThreads, 1) multiply(const __grid_constant__ 
     if (threadIdx.x == 0) {
       Ring<T::stages> stage;
       for (; item < end; ++item) {
-        const Work w = work_of<T>(args, *item, rank);
+        const Work w = work_of<T>(args, *item);
         for (int s = 0; s < w.stages; ++s, stage.next()) {
           barrier_wait(pipe.empty(stage.slot), stage.phase ^ 1);
           T::feed(args, pipe, w, stage.slot, w.k0 + s * T::stage_k, rank);
@@ -354,15 +366,19 @@ __global__ void __launch_bounds__(kThreads, 1) multiply(const __grid_constant__ 
     } else if (warp > 0 && warp <= T::helpers / 32) {
       if constexpr (T::helpers > 0) {
         Position<T> at;
-        for (; item < end; ++item) T::rework(args, pipe, work_of<T>(args, *item, rank), at, static_cast<int>(threadIdx.x) - 32);
+        for (; item < end; ++item) T::rework(args, pipe, work_of<T>(args, *item), at, static_cast<int>(threadIdx.x) - 32, rank);
       }
     }
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(T::consumer_registers));
-    const Place p{static_cast<int>(threadIdx.x & 127), lane, (warp >> 2) - 1, warp & 3};
+    const int group = (warp >> 2) - 1;
+    const int2 part = T::part(rank, group);
+    const Place p{static_cast<int>(threadIdx.x & 127), lane, group, warp & 3, part.x, part.y};
     Position<T> at;
-    for (; item < end; ++item) {
-      const Work w = work_of<T>(args, *item, rank);
+    Item next = item < end ? *item : Item{};
+    while (item < end) {
+      const Work w = work_of<T>(args, next);
+      if (++item < end) next = *item;  // long before it is needed
       float sums[T::accumulators];
       T::sum(args, pipe, w, at, p, sums);
       if (w.pieces > 1) gather<T>(args, w, p, rank, sums);

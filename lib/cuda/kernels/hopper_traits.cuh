@@ -13,38 +13,39 @@ namespace tritri::cuda::hopper {
 template <int BlockM, int Cluster, int StageK>
 struct Float {
   using Element = float;
-  static constexpr int block_m = BlockM, block_n = 128, cluster = Cluster, tile_m = BlockM, tile_n = 128 * Cluster, stage_k = StageK;
+  static constexpr int group_m = BlockM, group_n = 64, cluster = Cluster, tile_m = BlockM, tile_n = 128 * Cluster, stage_k = StageK;
   static constexpr int line = StageK * 4, steps = StageK / 8;  // bytes of a row of a K-major tile, which is what it is swizzled by; wgmmas a stage
   static constexpr int accumulators = BlockM / 2, a_bytes = BlockM * line, b_bytes = 128 * line, output_bytes = 0;
   static_assert(line == 128 || line == 64, "a row of a K-major tile is one line of a swizzle");
+  static constexpr int a_box_rows = BlockM / Cluster, b_box_cols = 128;
+  static_assert(a_box_rows <= 256, "a box has at most 256 rows");
   __device__ static uint64_t a_descriptor(uint32_t tile) { return descriptor<line>(tile, 16, 8 * line); }
 
   __device__ static float widen(float x) { return x; }
   __device__ static float narrow(float x) { return x; }
 
+  __device__ static int2 part(int rank, int group) { return make_int2(0, 128 * rank + 64 * group); }
+
   // Accumulator rows g and g + 8 of a warp are the two columns column(p) and column(p) + 1 of C, which makes a B fragment of a row-major
   // tile one 8-byte load without bank conflicts and a store of C whole 32-byte sectors.
   __device__ static int chunk(int warp, int g) { return (g & 2) << 1 | (warp & 1) << 1 | g >> 2; }
-  __device__ static int column(int group, int warp, int g) { return group * 64 + (warp >> 1) * 32 + chunk(warp, g) * 4 + (g & 1) * 2; }
+  __device__ static int column(int warp, int g) { return (warp >> 1) * 32 + chunk(warp, g) * 4 + (g & 1) * 2; }
   __device__ static int2 place(const Arguments &, const Place &p, int x) {
-    return make_int2(8 * (x >> 2) + 2 * (p.lane & 3) + (x & 1), column(p.group, p.warp, p.lane >> 2) + (x >> 1 & 1));
+    return make_int2(8 * (x >> 2) + 2 * (p.lane & 3) + (x & 1), p.column + column(p.warp, p.lane >> 2) + (x >> 1 & 1));
   }
 
   template <class Pipe>
   __device__ static void feed(const Arguments &args, const Pipe &pipe, const Work &w, int s, int k, int rank) {
     const uint32_t barrier = pipe.full(s);
     barrier_expect(barrier, a_bytes + b_bytes);
-    const int a_batch = args.a.batch_stride ? w.batch : 0, b_batch = args.b.batch_stride ? w.batch : 0, a_row = w.m0 - static_cast<int>(args.a.first_row);
-    if constexpr (cluster > 1) {
-      static_assert(block_m / cluster <= 256, "a box has at most 256 rows");
-      copy_in_all(pipe.a(s) + rank * (a_bytes / cluster), &args.a_map, barrier, k, a_row + rank * (block_m / cluster), a_batch, (1 << cluster) - 1);
-    } else {
-      copy_in(pipe.a(s), &args.a_map, barrier, k, a_row, a_batch);
-    }
+    const int a_batch = args.a.batch_stride ? w.batch : 0, b_batch = args.b.batch_stride ? w.batch : 0;
+    const int m = w.m0 - static_cast<int>(args.a.first_row), n = w.n0 + rank * 128;
+    if constexpr (cluster > 1) copy_in_all(pipe.a(s) + rank * (a_bytes / cluster), &args.a_map, barrier, k, m + rank * a_box_rows, a_batch, (1 << cluster) - 1);
+    else copy_in(pipe.a(s), &args.a_map, barrier, k, m, a_batch);
     if (args.b.row_lines) {
-      for (int x = 0; x < 4; ++x) copy_in(pipe.b(s) + x * stage_k * 128, &args.b_map, barrier, w.n0 + x * 32, k, b_batch);
+      for (int x = 0; x < 4; ++x) copy_in(pipe.b(s) + x * stage_k * 128, &args.b_map, barrier, n + x * 32, k, b_batch);
     } else {
-      copy_in(pipe.b(s), &args.b_map, barrier, k, w.n0, b_batch);
+      copy_in(pipe.b(s), &args.b_map, barrier, k, n, b_batch);
     }
   }
 
@@ -63,13 +64,13 @@ struct Float {
           load2(far + x * 1024, f[x][2], f[x][3]);
         }
       } else {  // a row is one column of B; lanes 8 to 15 and 24 to 31 name the odd columns
-        const int row = column(p.group, p.warp, p.lane & 7) + (p.lane >> 3 & 1), half = p.lane >> 4;
+        const int row = p.group * 64 + column(p.warp, p.lane & 7) + (p.lane >> 3 & 1), half = p.lane >> 4;
 #pragma unroll
         for (int x = 0; x < steps; ++x) load_matrices(tile + swizzled<line>(row, 2 * x + half), f[x]);
       }
       if (!w.b_mask.meets(k, stage_k)) return;
       // Element [x][y] is `past` + 8 x + 4 (y / 2) - y % 2 rows below the diagonal.
-      const int n = w.n0 + column(p.group, p.warp, g), past = k + q - n;
+      const int n = w.n0 + p.column + column(p.warp, g), past = k + q - n;
       const auto select = [&](auto keep) {
 #pragma unroll
         for (int x = 0; x < steps; ++x)
@@ -91,7 +92,7 @@ struct Float {
 
   template <class Pipe>
   __device__ static void store(const Arguments &args, const Pipe &, const Work &w, const Place &p, const float (&sums)[accumulators], bool zeros) {
-    const int n = w.n0 + column(p.group, p.warp, p.lane >> 2), m = w.m0 + 2 * (p.lane & 3);
+    const int n = w.n0 + p.column + column(p.warp, p.lane >> 2), m = w.m0 + 2 * (p.lane & 3);
     const Bounds left = column_bounds(args.tiling, n), right = column_bounds(args.tiling, n + 1);
     float *c = static_cast<float *>(args.c) + w.batch * args.c_batch_stride + m * args.ldc + n;
 #pragma unroll
@@ -124,13 +125,13 @@ struct Float32 : Float<128, 1, 32> {
   // Twice the bits less 1: the sign falls out, and 0 comes to lie above all else.
   __device__ static __forceinline__ uint32_t magnitude(float x) { return 2 * __float_as_uint(x) - 1; }
 
-  // What truncation leaves of A, rounded to nearest. A NaN may be lost here, but not in the high part.
-  __device__ static __forceinline__ float a_low(float x) {
-    return __uint_as_float(__float_as_uint(x - __uint_as_float(__float_as_uint(x) & ~kDropped)) + kHalf);
-  }
-  __device__ static __forceinline__ float4 a_low(float4 v) {
-    const uint32_t least = min(min(magnitude(v.x), magnitude(v.y)), min(magnitude(v.z), magnitude(v.w)));
-    return make_float4(least < kLeast ? __uint_as_float(kNan) : a_low(v.x), a_low(v.y), a_low(v.z), a_low(v.w));
+  // What truncation leaves of A. The tensor core truncates it once more; about half a unit in the last place goes on top, by a product,
+  // since that keeps NaN.
+  static constexpr float kOnTop = 1 + 0x1.8p-12f;
+  __device__ static __forceinline__ float a_low(float x) { return (x - __uint_as_float(__float_as_uint(x) & ~kDropped)) * kOnTop; }
+  __device__ static __forceinline__ float4 a_low(float4 v) { return make_float4(a_low(v.x), a_low(v.y), a_low(v.z), a_low(v.w)); }
+  __device__ static __forceinline__ uint32_t magnitude(float4 v) {
+    return min(min(magnitude(v.x), magnitude(v.y)), min(magnitude(v.z), magnitude(v.w)));
   }
 
   // Four elements of a row of A by selection, number `diagonal` of which would be on the diagonal; `inside`: k reaches there.
@@ -145,35 +146,48 @@ struct Float32 : Float<128, 1, 32> {
   }
 
   template <class Pipe>
-  __device__ static void rework(const Arguments &args, const Pipe &pipe, const Work &w, Position<Float32> &place, int t) {
-    __builtin_assume(t >= 0 && t < helpers);
-    constexpr int vectors = a_bytes / 16, flight = 6;  // so many loads in flight, no more: the helpers have few registers
+  __device__ static void rework(const Arguments &args, const Pipe &pipe, const Work &w, Position<Float32> &place, int t, int) {
+    constexpr int vectors = a_bytes / 16, block = vectors / 4;  // a block of rows is as high as a stage is wide
+    constexpr int rounds = vectors / helpers, rest = vectors % helpers;
+    static_assert(stage_k * 4 == group_m, "the diagonal crosses one block of rows in a stage");
     const int depth = static_cast<int>(args.tiling.k);
     for (int s = 0; s < w.stages; ++s, place.stage.next(), place.low.next()) {
       const int k = w.k0 + s * stage_k;
-      const uint32_t raw = pipe.a(place.stage.slot), low = pipe.a_low(place.low.slot);
+      const uint32_t raw = pipe.a(place.stage.slot) + t * 16, low = pipe.a_low(place.low.slot) + t * 16;
+      uint32_t least = ~0u;  // magnitude of what this thread has seen
+      int first = 0, last = 4;  // the blocks that hold anything
       barrier_wait(pipe.low_empty(place.low.slot), place.low.phase ^ 1);
       barrier_wait(pipe.full(place.stage.slot), place.stage.phase);
       if (w.a_mask.meets(k, stage_k)) {
+        const int crossed = (k - w.m0) / stage_k;
+        if (args.a.mask == Fill::lower) first = crossed;
+        if (args.a.mask == Fill::upper) last = crossed + 1;
 #pragma unroll 2
-        for (int x = t; x < vectors; x += helpers) {
-          const int row = w.m0 + (x >> 3), col = k + 4 * ((x & 7) ^ (x >> 3 & 7));
-          const float4 v = masked(load4(raw + x * 16), args.a.mask, args.a.unit, row - col, row < depth);
-          store4(raw + x * 16, v);
-          store4(low + x * 16, a_low(v));
+        for (int x = first * block + t; x < last * block; x += helpers) {
+          float4 v = load4(raw + (x - t) * 16);
+          if (x / block == crossed) {
+            const int row = w.m0 + (x >> 3), col = k + 4 * ((x & 7) ^ (x >> 3 & 7));
+            v = masked(v, args.a.mask, args.a.unit, row - col, row < depth);
+            store4(raw + (x - t) * 16, v);
+          }
+          store4(low + (x - t) * 16, a_low(v));
+          least = min(least, magnitude(v));
         }
       } else {
+        // All loads at once, and no branch: a thread has few registers and little time.
+        float4 v[rounds + 1];
 #pragma unroll
-        for (int from = 0; from < vectors; from += flight * helpers) {
-          float4 v[flight];
+        for (int x = 0; x < rounds; ++x) v[x] = load4(raw + x * helpers * 16);
+        v[rounds] = load4_if(t < rest, raw + rounds * helpers * 16);
 #pragma unroll
-          for (int x = 0; x < flight; ++x)
-            if (from + x * helpers + t < vectors) v[x] = load4(raw + (from + x * helpers + t) * 16);
-#pragma unroll
-          for (int x = 0; x < flight; ++x)
-            if (from + x * helpers + t < vectors) store4(low + (from + x * helpers + t) * 16, a_low(v[x]));
+        for (int x = 0; x <= rounds; ++x) {
+          if (x < rounds || t < rest) store4(low + x * helpers * 16, a_low(v[x]));
+          least = min(least, magnitude(v[x]));
         }
       }
+      if (least < kLeast)
+        for (int x = first * block + t; x < last * block; x += helpers)
+          if (magnitude(load4(raw + (x - t) * 16)) < kLeast) store4(low + (x - t) * 16, make_float4(__uint_as_float(kNan), 0, 0, 0));
       fence_async();
       __syncwarp();
       if ((t & 31) == 0) barrier_arrive(pipe.low_full(place.low.slot));
@@ -184,14 +198,14 @@ struct Float32 : Float<128, 1, 32> {
   // warpgroups take turns by whole stages: one adds up and splits B while the other multiplies.
   template <class Pipe>
   __device__ static void pass_turn(const Pipe &pipe, const Place &p) {
-    if (p.lane == 0) barrier_arrive(pipe.turn(p.group ^ 1));
+    barrier_arrive_if(p.lane == 0, pipe.turn(p.group ^ 1));
   }
 
   template <class Pipe>
   __device__ static void sum(const Arguments &args, const Pipe &pipe, const Work &w, Position<Float32> &at, const Place &p, float (&total)[accumulators]) {
 #pragma unroll
     for (int x = 0; x < accumulators; ++x) total[x] = 0;
-    const int n = w.n0 + p.group * 64;
+    const int n = w.n0 + p.column;
     const Span useful = useful_stages(flipped(args.b.fill), n, n + 64, w.k0, w.stages, stage_k);
     const int first = __shfl_sync(~0u, useful.begin, 0), last = __shfl_sync(~0u, useful.end, 0), stages = __shfl_sync(~0u, w.stages, 0);
     // Group 0 finds its first turn free.
@@ -212,7 +226,9 @@ struct Float32 : Float<128, 1, 32> {
       barrier_wait(pipe.low_full(at.low.slot), at.low.phase);
       b.load(args, w, p, pipe.b(at.stage.slot), w.k0 + s * stage_k);
     }
-    for (; s < last; ++s) {
+    // With rows [32 from, 32 to) of A.
+    const auto multiply = [&](auto from, auto to) {
+      constexpr int row = 32 * decltype(from)::value, rows = 32 * decltype(to)::value - row;
       const int stage = at.stage.slot, low_stage = at.low.slot;
       uint32_t high[steps][4], low[steps][4];
 #pragma unroll
@@ -221,38 +237,51 @@ struct Float32 : Float<128, 1, 32> {
         for (int y = 0; y < 4; ++y) {
           const float v = b.f[x][y] * scale;
           high[x][y] = (__float_as_uint(v) + kHalf) & ~kDropped;
-          // The tensor core truncates; about half a unit in the last place goes on top, by a product, since that keeps NaN.
-          low[x][y] = __float_as_uint((v - __uint_as_float(high[x][y])) * (1 + 0x1.8p-12f));
+          low[x][y] = __float_as_uint((v - __uint_as_float(high[x][y])) * kOnTop);
           asm volatile("" : "+r"(high[x][y]), "+r"(low[x][y]));
         }
-      const uint64_t a_high = a_descriptor(pipe.a(stage)), a_low = a_descriptor(pipe.a_low(low_stage));
-      float part[accumulators];
+      const uint64_t a_high = a_descriptor(pipe.a(stage) + row * line), a_low = a_descriptor(pipe.a_low(low_stage) + row * line);
+      float part[rows / 2];
       barrier_wait_after(low, pipe.turn(p.group), turn_phase());
       wgmma_fence();
-      mma_tf32<false>(part, low[0], a_high);
-      mma_tf32<true>(part, high[0], a_low);
+      mma_tf32<rows, false>(part, low[0], a_high);
+      mma_tf32<rows, true>(part, high[0], a_low);
 #pragma unroll
       for (int x = 1; x < steps; ++x) {  // 8 k are 32 bytes, 2 in a descriptor
-        mma_tf32<true>(part, low[x], a_high + 2 * x);
-        mma_tf32<true>(part, high[x], a_low + 2 * x);
+        mma_tf32<rows, true>(part, low[x], a_high + 2 * x);
+        mma_tf32<rows, true>(part, high[x], a_low + 2 * x);
       }
 #pragma unroll
-      for (int x = 0; x < steps; ++x) mma_tf32<true>(part, high[x], a_high + 2 * x);
+      for (int x = 0; x < steps; ++x) {
+        if (x == steps - 2) pass_turn(pipe, p);  // early: until it has arrived, these two keep the tensor cores busy
+        mma_tf32<rows, true>(part, high[x], a_high + 2 * x);
+      }
       wgmma_commit();
-      pass_turn(pipe, p);
       at.stage.next();
       at.low.next();
-      if (s + 1 < last) {
+      if (++s < last) {
         barrier_wait(pipe.low_full(at.low.slot), at.low.phase);
-        b.load(args, w, p, pipe.b(at.stage.slot), w.k0 + (s + 1) * stage_k);
+        b.load(args, w, p, pipe.b(at.stage.slot), w.k0 + s * stage_k);
       }
       wgmma_wait<0>();
       pin(part);
       pipe.release(stage, p.lane);
       pipe.release_low(low_stage, p.lane);
 #pragma unroll
-      for (int x = 0; x < accumulators; ++x) total[x] += part[x];
-    }
+      for (int x = 0; x < rows / 2; ++x) total[row / 2 + x] += part[x];
+    };
+    using std::integral_constant;
+    // Where A's diagonal crosses the block, only the rows that it holds.
+    const int across = __shfl_sync(~0u, (w.k0 - w.m0) / stage_k, 0);  // block of rows that it crosses at the first stage
+    const bool lower = args.a.fill == Fill::lower, upper = args.a.fill == Fill::upper;
+    if (upper && s < last && across + s == 0) multiply(integral_constant<int, 0>{}, integral_constant<int, 1>{});
+    if (upper && s < last && across + s == 1) multiply(integral_constant<int, 0>{}, integral_constant<int, 2>{});
+    if (upper && s < last && across + s == 2) multiply(integral_constant<int, 0>{}, integral_constant<int, 3>{});
+    const int whole = lower ? min(last, 1 - across) : last;
+    while (s < whole) multiply(integral_constant<int, 0>{}, integral_constant<int, 4>{});
+    if (lower && s < last && across + s == 1) multiply(integral_constant<int, 1>{}, integral_constant<int, 4>{});
+    if (lower && s < last && across + s == 2) multiply(integral_constant<int, 2>{}, integral_constant<int, 4>{});
+    if (lower && s < last && across + s == 3) multiply(integral_constant<int, 3>{}, integral_constant<int, 4>{});
     for (; s < stages; ++s) pass();
   }
 };
@@ -270,7 +299,7 @@ struct Tf32 : Float<256, 2, 32> {
 #pragma unroll
     for (int x = 0; x < accumulators; ++x) sums[x] = 0;
     pin(sums);
-    const int n = w.n0 + p.group * 64;
+    const int n = w.n0 + p.column;
     const Span useful = useful_stages(flipped(args.b.fill), n, n + 64, w.k0, w.stages, stage_k);
     const int first = __shfl_sync(~0u, useful.begin, 0), last = __shfl_sync(~0u, useful.end, 0), stages = __shfl_sync(~0u, w.stages, 0);
     const auto pass = [&] {
@@ -297,7 +326,7 @@ struct Tf32 : Float<256, 2, 32> {
       const uint64_t a = a_descriptor(pipe.a(stage));
       wgmma_fence();
 #pragma unroll
-      for (int x = 0; x < steps; ++x) mma_tf32(sums, b[x], a + 2 * x);
+      for (int x = 0; x < steps; ++x) mma_tf32<256, true>(sums, b[x], a + 2 * x);
       wgmma_commit();
       wgmma_wait<1>();
       if (multiplied >= 0) pipe.release(multiplied, p.lane);
@@ -317,17 +346,21 @@ struct Tf32 : Float<256, 2, 32> {
 };
 
 // float16 and bfloat16: C = A B with A K-major and B N-major, both straight from shared memory. The two blocks of a cluster lie one above
-// the other and share B. On stages that meet a diagonal the helper warps mask in shared memory first.
-template <bool Bfloat>
+// the other and share B; small products have more use for single blocks of 128 x 128. On stages that meet a diagonal the helper warps mask in shared memory first.
+template <bool Bfloat, int BlockN, int Cluster>
 struct Half {
   using Element = std::conditional_t<Bfloat, __nv_bfloat16, __half>;
-  static constexpr int block_m = 128, block_n = 256, cluster = 2, tile_m = 256, tile_n = 256, stage_k = 64;
-  static constexpr int stages = 4, low_stages = 0, accumulators = 128, producer_registers = 56, consumer_registers = 224;
-  static constexpr int a_bytes = block_m * 128, b_bytes = block_n * 128, output_bytes = 8 * 2048;
+  static constexpr int group_m = 64, group_n = BlockN, a_box_rows = 64, b_box_cols = 64, cluster = Cluster, tile_m = 128 * Cluster, tile_n = BlockN;
+  static constexpr int blocks = BlockN / 64;  // of 64 columns
+  static constexpr int stage_k = 64, stages = blocks == 4 ? 4 : 6, low_stages = 0, accumulators = BlockN / 2, producer_registers = 56, consumer_registers = 224;
+  static constexpr int a_bytes = 128 * 128, b_bytes = BlockN * 128, output_bytes = 8 * 2048;
   static constexpr int helpers = 64;
   static constexpr float scale = 1;
   static constexpr uint16_t one = Bfloat ? 0x3f80 : 0x3c00;
   static_assert(stage_k * sizeof(Element) == 128, "a row of a tile is one 128-byte swizzle line");
+
+  // The two blocks of a cluster have the outer and the inner rows of a tile: so a diagonal of A leaves both as much to do.
+  __device__ static int2 part(int rank, int group) { return make_int2(64 * (cluster == 1 ? group : rank == 0 ? 3 * group : 1 + group), 0); }
 
   __device__ static float exact(Element x) { return widen(x); }
   __device__ static float widen(Element x) { return static_cast<float>(x); }
@@ -342,10 +375,10 @@ struct Half {
     return both;
   }
   __device__ static int2 place(const Arguments &args, const Place &p, int x) {
-    return make_int2(p.group * 64 + p.warp * 16 + (p.lane >> 2) + 8 * (x >> 1 & 1), 64 * block(args, x >> 5) + 8 * (x >> 2 & 7) + 2 * (p.lane & 3) + (x & 1));
+    return make_int2(p.row + p.warp * 16 + (p.lane >> 2) + 8 * (x >> 1 & 1), 64 * block(args, x >> 5) + 8 * (x >> 2 & 7) + 2 * (p.lane & 3) + (x & 1));
   }
   // Blocks of 64 columns, in memory and in accumulators, are in such an order that those which B's diagonal leaves come first.
-  __device__ static int block(const Arguments &args, int x) { return args.b.fill == Fill::upper ? 3 - x : x; }
+  __device__ static int block(const Arguments &args, int x) { return args.b.fill == Fill::upper ? blocks - 1 - x : x; }
   __device__ static bool meets_diagonal(const Work &w, int k) { return w.a_mask.meets(k, stage_k) || w.b_mask.meets(k, stage_k); }
 
   template <class Pipe>
@@ -353,9 +386,13 @@ struct Half {
     const uint32_t barrier = meets_diagonal(w, k) ? pipe.raw(s) : pipe.full(s);
     barrier_expect(barrier, a_bytes + b_bytes);
     const int a_batch = args.a.batch_stride ? w.batch : 0, b_batch = args.b.batch_stride ? w.batch : 0;
-    copy_in(pipe.a(s), &args.a_map, barrier, k, w.m0, a_batch);
-    for (int x = rank * 2; x < rank * 2 + 2; ++x)
-      copy_in_all(pipe.b(s) + x * 8192, &args.b_map, barrier, w.n0 + block(args, x) * 64, k, b_batch, 3);
+    const int m = w.m0 - static_cast<int>(args.a.first_row);
+    for (int group = 0; group < 2; ++group) copy_in(pipe.a(s) + group * 8192, &args.a_map, barrier, k, m + part(rank, group).x, a_batch);
+    for (int x = rank * blocks / cluster; x < (rank + 1) * blocks / cluster; ++x) {
+      const int n = w.n0 + block(args, x) * 64;
+      if constexpr (cluster > 1) copy_in_all(pipe.b(s) + x * 8192, &args.b_map, barrier, n, k, b_batch, (1 << cluster) - 1);
+      else copy_in(pipe.b(s) + x * 8192, &args.b_map, barrier, n, k, b_batch);
+    }
   }
 
   // Row `row` of a block of 64 x 64 on the diagonal: eight vectors of 16 bytes, one of which the diagonal crosses. Blocks beyond the
@@ -380,16 +417,17 @@ struct Half {
     store4(block + swizzled(row, crossed), make_float4(__uint_as_float(word[0]), __uint_as_float(word[1]), __uint_as_float(word[2]), __uint_as_float(word[3])));
   }
   template <class Pipe>
-  __device__ static void rework(const Arguments &args, const Pipe &pipe, const Work &w, Position<Half> &at, int t) {
+  __device__ static void rework(const Arguments &args, const Pipe &pipe, const Work &w, Position<Half> &at, int t, int rank) {
     const int depth = static_cast<int>(args.tiling.k);
     for (int s = 0; s < w.stages; ++s, at.stage.next()) {
-      const int k = w.k0 + s * stage_k, slot = at.stage.slot, a_block = (k - w.m0) >> 6, b_block = (k - w.n0) >> 6;
+      const int k = w.k0 + s * stage_k, slot = at.stage.slot, b_block = (k - w.n0) >> 6;
       if (!meets_diagonal(w, k)) continue;
       barrier_wait(pipe.raw(slot), at.raw_phases >> slot & 1);
       at.raw_phases ^= 1u << slot;
-      if (w.a_mask.meets(k, stage_k) && a_block >= 0 && a_block < 2)
-        mask_row(pipe.a(slot) + a_block * 8192, t, args.a.mask, args.a.unit, k + t < depth);
-      if (w.b_mask.meets(k, stage_k) && b_block >= 0 && b_block < 4)
+      if (w.a_mask.meets(k, stage_k))
+        for (int group = 0; group < 2; ++group)
+          if (k == w.m0 + part(rank, group).x) mask_row(pipe.a(slot) + group * 8192, t, args.a.mask, args.a.unit, k + t < depth);
+      if (w.b_mask.meets(k, stage_k) && b_block >= 0 && b_block < blocks)
         mask_row(pipe.b(slot) + block(args, b_block) * 8192, t, args.b.mask, args.b.unit, k + t < depth);
       fence_async();
       named_barrier(kHelperBarrier, helpers);
@@ -402,7 +440,7 @@ struct Half {
 #pragma unroll
     for (int x = 0; x < accumulators; ++x) sums[x] = 0;
     pin(sums);
-    const int m = w.m0 + p.group * 64;
+    const int m = w.m0 + p.row;
     const Span useful = useful_stages(args.a.fill, m, m + 64, w.k0, w.stages, stage_k);
     const int first = __shfl_sync(~0u, useful.begin, 0), last = __shfl_sync(~0u, useful.end, 0), stages = __shfl_sync(~0u, w.stages, 0);
     const int across = __shfl_sync(~0u, (w.k0 - w.n0) >> 6, 0);  // block of 64 columns that B's diagonal crosses at the first stage
@@ -437,12 +475,14 @@ struct Half {
     for (; s < first; ++s) pass();
     // Where B's diagonal crosses the tile, only the blocks of 64 columns that it holds.
     if (lower && s < last && across + s == 0) narrow(integral_constant<int, 64>{});
-    if (lower && s < last && across + s == 1) narrow(integral_constant<int, 128>{});
-    if (lower && s < last && across + s == 2) narrow(integral_constant<int, 192>{});
+    if constexpr (blocks == 4) {
+      if (lower && s < last && across + s == 1) narrow(integral_constant<int, 128>{});
+      if (lower && s < last && across + s == 2) narrow(integral_constant<int, 192>{});
+    }
     const int whole = upper ? min(last, 1 - across) : last;
     int multiplied = -1;  // the stage whose product may still run
     while (s < whole) {
-      const int stage = begin(integral_constant<int, 256>{});
+      const int stage = begin(integral_constant<int, BlockN>{});
       wgmma_wait<1>();
       if (multiplied >= 0) pipe.release(multiplied, p.lane);
       multiplied = stage;
@@ -450,16 +490,18 @@ struct Half {
     wgmma_wait<0>();
     pin(sums);
     if (multiplied >= 0) pipe.release(multiplied, p.lane);
-    if (upper && s < last && across + s == 1) narrow(integral_constant<int, 192>{});
-    if (upper && s < last && across + s == 2) narrow(integral_constant<int, 128>{});
-    if (upper && s < last && across + s == 3) narrow(integral_constant<int, 64>{});
+    if constexpr (blocks == 4) {
+      if (upper && s < last && across + s == 1) narrow(integral_constant<int, 192>{});
+      if (upper && s < last && across + s == 2) narrow(integral_constant<int, 128>{});
+    }
+    if (upper && s < last && across + s == blocks - 1) narrow(integral_constant<int, 64>{});
     for (; s < stages; ++s) pass();
   }
 
   // Through shared memory, a warp for itself, so that lines of C leave in 128-byte runs.
   template <class Pipe>
   __device__ static void store(const Arguments &args, const Pipe &pipe, const Work &w, const Place &p, float (&sums)[accumulators], bool zeros) {
-    const int m = w.m0 + p.group * 64 + p.warp * 16, g = p.lane >> 2;
+    const int m = w.m0 + p.row + p.warp * 16, g = p.lane >> 2;
     const uint32_t room = pipe.base + Pipe::output + (p.group * 4 + p.warp) * 2048;
     Element *c = static_cast<Element *>(args.c) + w.batch * args.c_batch_stride + m * args.ldc + w.n0;
 #pragma unroll
@@ -471,11 +513,11 @@ struct Half {
         if (no_k(x & 2 ? bottom : top, column_bounds(args.tiling, w.n0 + place(args, p, x).y))) sums[x] = 0;
     }
 #pragma unroll
-    for (int quarter = 0; quarter < 4; ++quarter) {
+    for (int columns = 0; columns < blocks; ++columns) {
       __syncwarp();
 #pragma unroll
       for (int pair = 0; pair < 8; pair += 2) {  // 8 columns each
-        const int x = (quarter * 8 + pair) * 4;
+        const int x = (columns * 8 + pair) * 4;
         store_matrices(room + (p.lane & 15) * 128 + (((pair + (p.lane >> 4)) ^ (p.lane & 7)) << 4), narrow(sums[x], sums[x + 1]),
                        narrow(sums[x + 2], sums[x + 3]), narrow(sums[x + 4], sums[x + 5]), narrow(sums[x + 6], sums[x + 7]));
       }
@@ -483,7 +525,7 @@ struct Half {
 #pragma unroll
       for (int x = 0; x < 4; ++x) {
         const int row = x * 4 + (p.lane >> 3), vector = p.lane & 7;
-        __stcs(reinterpret_cast<float4 *>(c + row * args.ldc + block(args, quarter) * 64 + vector * 8), load4(room + row * 128 + ((vector ^ (row & 7)) << 4)));
+        __stcs(reinterpret_cast<float4 *>(c + row * args.ldc + block(args, columns) * 64 + vector * 8), load4(room + row * 128 + ((vector ^ (row & 7)) << 4)));
       }
     }
   }

@@ -8,12 +8,24 @@ namespace tritri::cuda {
 namespace {
 
 constexpr int kMostPieces = 255;
+constexpr int kGather = 1;  // what it costs to add one more piece, in stages
 
 struct Entry {
   Item item;
-  int cost;  // in stages
-  int rank;  // dear ones go first
+  int stages, cost;  // cost: in stages too
+  int rank;          // dear ones go first
 };
+
+Item item_of(uint32_t tile, int slot, int piece, int pieces) {
+  Item item{};
+  item.tile = tile;
+  item.slot = static_cast<uint32_t>(slot) & 0xfff;
+  item.piece = static_cast<uint8_t>(piece);
+  item.pieces = static_cast<uint8_t>(pieces);
+  item.begin = static_cast<uint8_t>(256 * piece / pieces);
+  item.end = static_cast<uint8_t>(256 * (piece + 1) / pieces);
+  return item;
+}
 
 // Stable, highest rank first; a launch waits for this, so it is linear.
 std::vector<Entry> by_rank(const std::vector<Entry> &entries) {
@@ -32,6 +44,11 @@ class Workers {
  public:
   explicit Workers(int count) {
     for (int w = 0; w < count; ++w) heap_.push_back({0, w});
+  }
+  std::vector<int64_t> loads() const {
+    std::vector<int64_t> loads(heap_.size());
+    for (const Node &node : heap_) loads[static_cast<size_t>(node.worker)] = node.load;
+    return loads;
   }
   int give_least_loaded(int cost) {
     const int worker = heap_[0].worker;
@@ -55,6 +72,35 @@ class Workers {
   std::vector<Node> heap_;
 };
 
+// Whole tiles leave some workers with more to do than others. Those hand the first stages of a tile to the least loaded one, which adds
+// an entry at the end, and do the rest of it late, when that piece is there.
+void level(std::vector<Entry> &entries, std::vector<int> &worker, std::vector<bool> &late, std::vector<int64_t> load, Schedule &schedule, int tile_cost) {
+  const int workers = static_cast<int>(load.size());
+  for (int round = 0; round < workers && schedule.slots < most_slots(workers); ++round) {
+    const auto high = std::max_element(load.begin(), load.end()), low = std::min_element(load.begin(), load.end());
+    size_t x = 0;  // the largest tile that is not in pieces yet
+    while (x < late.size() && (worker[x] != high - load.begin() || entries[x].item.pieces > 1)) ++x;
+    if (x == late.size() || entries[x].stages == 0) return;
+    Entry &rest = entries[x];
+    const int64_t parts = std::min<int64_t>(192, 128 * (*high - *low + kGather - tile_cost) / rest.stages);
+    if (parts <= 0) return;
+    const int moved = static_cast<int>(rest.stages * parts / 256);
+    if (moved < 2 || *low + moved + tile_cost >= *high) return;
+    Entry piece = rest;
+    piece.item = item_of(rest.item.tile, schedule.slots, 0, 2);
+    piece.item.end = static_cast<uint8_t>(parts);
+    rest.item = item_of(rest.item.tile, schedule.slots, 1, 2);
+    rest.item.begin = static_cast<uint8_t>(parts);
+    late[x] = true;
+    *high += kGather - moved;
+    *low += moved + tile_cost;
+    worker.push_back(static_cast<int>(low - load.begin()));
+    entries.push_back(piece);
+    ++schedule.slots;
+    schedule.pieces = std::max(schedule.pieces, 2);
+  }
+}
+
 }  // namespace
 
 Load measure(const Tiling &t) {
@@ -73,11 +119,25 @@ Load measure(const Tiling &t) {
   return load;
 }
 
+Load recall_load(const Tiling &tiling) {
+  struct Memory {
+    Tiling tiling;
+    Load load;
+  };
+  thread_local Memory memories[8];
+  thread_local unsigned next = 0;
+  for (const Memory &memory : memories)
+    if (memory.tiling == tiling) return memory.load;
+  Memory &memory = memories[next++ % 8];
+  memory = {tiling, measure(tiling)};
+  return memory.load;
+}
+
 double Load::piece_limit(int workers, const Costs &costs) const {
   return std::max<double>(costs.shortest_piece, (stages + tiles * costs.tile) / workers);
 }
 
-bool Load::cuts(int workers, const Costs &costs) const { return longest + costs.tile > piece_limit(workers, costs) + 1; }
+bool Load::cuts(int workers, const Costs &costs) const { return 2 * (longest + costs.tile) > piece_limit(workers, costs) + 1; }
 
 double Load::longest_worker(int workers, const Costs &costs) const {
   const double mean = (stages + tiles * costs.tile) / workers, piece = std::min(longest, piece_limit(workers, costs)) + costs.tile;
@@ -86,7 +146,7 @@ double Load::longest_worker(int workers, const Costs &costs) const {
 }
 
 Schedule make_schedule(const Tiling &t, int workers, const Costs &costs, bool zeros_elsewhere) {
-  const Load load = measure(t);
+  const Load load = recall_load(t);
   const double limit = load.piece_limit(workers, costs);
   const bool cut = load.cuts(workers, costs);
   const int64_t rows = t.tiles_m(), cols = t.tiles_n();
@@ -115,7 +175,7 @@ Schedule make_schedule(const Tiling &t, int workers, const Costs &costs, bool ze
               // owes, and the workers that it waits for never wait before handing in theirs.
               const int rank = piece + 1 < pieces ? owed + cost : cost;
               const auto tile = static_cast<uint32_t>((batch * rows + i) * cols + j);
-              entries.push_back({{tile, static_cast<uint16_t>(schedule.slots), static_cast<uint8_t>(piece), static_cast<uint8_t>(pieces)}, cost, rank});
+              entries.push_back({item_of(tile, schedule.slots, piece, pieces), stages, cost, rank});
             }
             schedule.slots += pieces - 1;
             schedule.pieces = std::max(schedule.pieces, pieces);
@@ -126,16 +186,24 @@ Schedule make_schedule(const Tiling &t, int workers, const Costs &costs, bool ze
   entries = by_rank(entries);
 
   Workers order(workers);
-  std::vector<uint16_t> worker(entries.size());
+  std::vector<int> worker;
+  for (const Entry &entry : entries) worker.push_back(order.give_least_loaded(entry.cost));
+  const size_t whole = entries.size();
+  std::vector<bool> late(whole);
+  if (cut) level(entries, worker, late, order.loads(), schedule, tile_cost);
+
+  // In every worker's list: the pieces that level() made, what was there before, and at last the tiles that it took them from.
   schedule.first.assign(static_cast<size_t>(workers) + 1, 0);
-  for (size_t x = 0; x < entries.size(); ++x) {
-    worker[x] = static_cast<uint16_t>(order.give_least_loaded(entries[x].cost));
-    ++schedule.first[worker[x] + 1u];
-  }
+  for (const int w : worker) ++schedule.first[static_cast<size_t>(w) + 1];
   for (size_t w = 1; w < schedule.first.size(); ++w) schedule.first[w] += schedule.first[w - 1];
   std::vector<uint32_t> next(schedule.first.begin(), schedule.first.end() - 1);
   schedule.items.resize(entries.size());
-  for (size_t x = 0; x < entries.size(); ++x) schedule.items[next[worker[x]]++] = entries[x].item;
+  const auto list = [&](size_t x) { schedule.items[next[static_cast<size_t>(worker[x])]++] = entries[x].item; };
+  for (size_t x = whole; x < entries.size(); ++x) list(x);
+  for (size_t x = 0; x < whole; ++x)
+    if (!late[x]) list(x);
+  for (size_t x = 0; x < whole; ++x)
+    if (late[x]) list(x);
   return schedule;
 }
 

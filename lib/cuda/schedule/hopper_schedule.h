@@ -39,10 +39,14 @@ struct Tiling {
 
 // One piece of one tile's sum. All but the last piece leave their sums in slots `slot`, `slot + 1`, ... and the last adds them up in order.
 struct Item {
-  uint32_t tile;  // (batch * tiles_m + i) * tiles_n + j
-  uint16_t slot;
+  uint32_t tile : 20, slot : 12;  // tile: (batch * tiles_m + i) * tiles_n + j
   uint8_t piece, pieces;
+  uint8_t begin, end;  // in 256ths of the tile's stages; the last piece reaches to their end
+
+  TRITRI_HD constexpr Range part(int64_t stages) const { return {stages * begin / 256, piece + 1 == pieces ? stages : stages * end / 256}; }
 };
+static_assert(sizeof(Item) == 8, "lists of work travel in kernel parameters");
+constexpr int64_t kMostTiles = int64_t{1} << 18;  // with all batches
 
 struct Schedule {
   std::vector<Item> items;      // of worker 0, then of worker 1, ...
@@ -68,8 +72,11 @@ struct Load {
   double piece_limit(int workers, const Costs &costs) const;  // in stages
 };
 Load measure(const Tiling &tiling);
+// The same from this thread's last few: plans are made more often than shapes change, and thousands of samples take 10 us.
+Load recall_load(const Tiling &tiling);
 
-// Slots that make_schedule uses at most: pieces are as long as a worker's mean share, so about one for each worker.
+// Slots that make_schedule uses at most: pieces are as long as a worker's mean share, so about one for each worker, and one more where
+// workers are levelled.
 constexpr int most_slots(int workers) { return 2 * workers; }
 
 // `zeros_elsewhere`: tiles that are only zeros are left out.

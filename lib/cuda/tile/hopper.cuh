@@ -32,6 +32,13 @@ __device__ __forceinline__ void barrier_expect(uint32_t barrier, uint32_t bytes)
 __device__ __forceinline__ void barrier_arrive(uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
+// By this thread if `arrives`; without a branch, which would serialise the wgmmas around it (C7520).
+__device__ __forceinline__ void barrier_arrive_if(bool arrives, uint32_t barrier) {
+  asm volatile(
+      "{\n.reg .pred arrives;\n"
+      "setp.ne.u32 arrives, %1, 0;\n"
+      "@arrives mbarrier.arrive.shared::cta.b64 _, [%0];\n}" ::"r"(barrier), "r"(static_cast<uint32_t>(arrives)) : "memory");
+}
 // On the barrier at the same place in another block of the cluster. The form without .release.cluster: that one costs a full memory
 // barrier, and what is handed over here is only leave to overwrite.
 __device__ __forceinline__ void barrier_arrive_in(uint32_t barrier, int block) {
@@ -80,6 +87,13 @@ __device__ __forceinline__ float4 load4(uint32_t address) {
   asm volatile("ld.shared.v4.f32 {%0,%1,%2,%3}, [%4];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "r"(address) : "memory");
   return v;
 }
+// Zeros where not.
+__device__ __forceinline__ float4 load4_if(bool loads, uint32_t address) {
+  float4 v = make_float4(0, 0, 0, 0);
+  asm volatile("{\n.reg .pred loads;\nsetp.ne.u32 loads, %5, 0;\n@loads ld.shared.v4.f32 {%0,%1,%2,%3}, [%4];\n}"
+               : "+f"(v.x), "+f"(v.y), "+f"(v.z), "+f"(v.w) : "r"(address), "r"(static_cast<uint32_t>(loads)) : "memory");
+  return v;
+}
 __device__ __forceinline__ void store4(uint32_t address, float4 v) {
   asm volatile("st.shared.v4.f32 [%0], {%1,%2,%3,%4};" ::"r"(address), "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w) : "memory");
 }
@@ -105,6 +119,11 @@ __device__ __forceinline__ uint64_t flag_get(const uint64_t *flag) {
   asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(flag) : "memory");
   return value;
 }
+
+// --- programmatic dependent launch: a kernel may start before the one that it depends on has ended
+__device__ __forceinline__ void launch_dependents() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
+// Until the kernel before has ended and its stores can be seen; at once, if this one was launched the ordinary way.
+__device__ __forceinline__ void wait_for_primary() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 
 // --- bulk tensor copies: a box at (x, y, z) of the map; what lies outside the tensor arrives as zeros and is never stored
 __device__ __forceinline__ void copy_in(uint32_t to, const CUtensorMap *map, uint32_t barrier, int x, int y, int z) {
@@ -150,11 +169,14 @@ __device__ __forceinline__ uint32_t swizzled(int row, int vector) {
   return row * Swizzle + ((Swizzle == 128 ? vector ^ (row & 7) : vector ^ (row >> 1 & 3)) << 4);
 }
 
-#define TRITRI_D4(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
-#define TRITRI_D16(i) TRITRI_D4(i), TRITRI_D4(i + 4), TRITRI_D4(i + 8), TRITRI_D4(i + 12)
-#define TRITRI_D32(i) TRITRI_D16(i), TRITRI_D16(i + 16)
-#define TRITRI_D64(i) TRITRI_D32(i), TRITRI_D32(i + 32)
-#define TRITRI_T32 "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
+// Registers of an accumulator from `i` on, c: "+f", or "+f" where the product does not add to them.
+#define TRITRI_D4(c, i) c(d[i]), c(d[i + 1]), c(d[i + 2]), c(d[i + 3])
+#define TRITRI_D16(c, i) TRITRI_D4(c, i), TRITRI_D4(c, i + 4), TRITRI_D4(c, i + 8), TRITRI_D4(c, i + 12)
+#define TRITRI_D32(c, i) TRITRI_D16(c, i), TRITRI_D16(c, i + 16)
+#define TRITRI_D64(c, i) TRITRI_D32(c, i), TRITRI_D32(c, i + 32)
+#define TRITRI_T16 "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15"
+#define TRITRI_T32 TRITRI_T16 ",%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
+#define TRITRI_T48 TRITRI_T32 ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47"
 #define TRITRI_T64 \
   TRITRI_T32 ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
 #define TRITRI_T96 \
@@ -163,41 +185,54 @@ __device__ __forceinline__ uint32_t swizzled(int row, int vector) {
   TRITRI_T96 ",%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111,%112,%113,%114,%115,%116,%117,%118,%119,%120," \
              "%121,%122,%123,%124,%125,%126,%127"
 
-// d (64 x 128) = a b, or += where Add; a in registers (64 x 8), b in shared memory, K-major.
-template <bool Add>
-__device__ __forceinline__ void mma_tf32(float (&d)[64], const uint32_t (&a)[4], uint64_t b) {
-  asm volatile("wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32 {" TRITRI_T64 "}, {%64,%65,%66,%67}, %68, %69, 1, 1;"
-               : TRITRI_D64(0) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "n"(Add ? 1 : 0));
+// The first N columns of d (64 x 2 Size) = a b, or += where Add; a in registers (64 x 8), b in shared memory, K-major.
+#define TRITRI_MMA_TF32(n, text, operands, add, ...) \
+  asm volatile("wgmma.mma_async.sync.aligned.m64n" #n "k8.f32.tf32.tf32 {" text "}, " operands ", " add ", 1, 1;" \
+               : __VA_ARGS__ : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b))
+template <int N, bool Add, int Size>
+__device__ __forceinline__ void mma_tf32(float (&d)[Size], const uint32_t (&a)[4], uint64_t b) {
+  static_assert(N % 32 == 0 && N <= 2 * Size && (Add || N <= 128), "whole blocks of 32 columns");
+  if constexpr (!Add) {
+    if constexpr (N == 32) TRITRI_MMA_TF32(32, TRITRI_T16, "{%16,%17,%18,%19}, %20", "0", TRITRI_D16("=f", 0));
+    if constexpr (N == 64) TRITRI_MMA_TF32(64, TRITRI_T32, "{%32,%33,%34,%35}, %36", "0", TRITRI_D32("=f", 0));
+    if constexpr (N == 96) TRITRI_MMA_TF32(96, TRITRI_T48, "{%48,%49,%50,%51}, %52", "0", TRITRI_D32("=f", 0), TRITRI_D16("=f", 32));
+    if constexpr (N == 128) TRITRI_MMA_TF32(128, TRITRI_T64, "{%64,%65,%66,%67}, %68", "0", TRITRI_D64("=f", 0));
+  } else {
+    if constexpr (N == 32) TRITRI_MMA_TF32(32, TRITRI_T16, "{%16,%17,%18,%19}, %20", "1", TRITRI_D16("+f", 0));
+    if constexpr (N == 64) TRITRI_MMA_TF32(64, TRITRI_T32, "{%32,%33,%34,%35}, %36", "1", TRITRI_D32("+f", 0));
+    if constexpr (N == 96) TRITRI_MMA_TF32(96, TRITRI_T48, "{%48,%49,%50,%51}, %52", "1", TRITRI_D32("+f", 0), TRITRI_D16("+f", 32));
+    if constexpr (N == 128) TRITRI_MMA_TF32(128, TRITRI_T64, "{%64,%65,%66,%67}, %68", "1", TRITRI_D64("+f", 0));
+    if constexpr (N == 192) TRITRI_MMA_TF32(192, TRITRI_T96, "{%96,%97,%98,%99}, %100", "1", TRITRI_D64("+f", 0), TRITRI_D32("+f", 64));
+    if constexpr (N == 256) TRITRI_MMA_TF32(256, TRITRI_T128, "{%128,%129,%130,%131}, %132", "1", TRITRI_D64("+f", 0), TRITRI_D64("+f", 64));
+  }
 }
-// d (64 x 256) += a b, likewise.
-__device__ __forceinline__ void mma_tf32(float (&d)[128], const uint32_t (&a)[4], uint64_t b) {
-  asm volatile("wgmma.mma_async.sync.aligned.m64n256k8.f32.tf32.tf32 {" TRITRI_T128 "}, {%128,%129,%130,%131}, %132, 1, 1, 1;"
-               : TRITRI_D64(0), TRITRI_D64(64) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
-}
+#undef TRITRI_MMA_TF32
 
-// The first N columns of d (64 x 256) += a b; a K-major and b N-major in shared memory, k 16.
+// The first N columns of d (64 x 2 Size) += a b; a K-major and b N-major in shared memory, k 16.
 #define TRITRI_MMA16(n, type, text, end, ...)                                                                                          \
   asm volatile("wgmma.mma_async.sync.aligned.m64n" #n "k16.f32." type "." type " {" text "}, " end ", 1, 1, 1, 0, 1;" : __VA_ARGS__ : "l"(a), "l"(b))
-template <int N, bool Bfloat>
-__device__ __forceinline__ void mma_16(float (&d)[128], uint64_t a, uint64_t b) {
+template <int N, bool Bfloat, int Size>
+__device__ __forceinline__ void mma_16(float (&d)[Size], uint64_t a, uint64_t b) {
   static_assert(N == 64 || N == 128 || N == 192 || N == 256, "whole blocks of 64 columns");
   if constexpr (Bfloat) {
-    if constexpr (N == 64) TRITRI_MMA16(64, "bf16", TRITRI_T32, "%32, %33", TRITRI_D32(0));
-    if constexpr (N == 128) TRITRI_MMA16(128, "bf16", TRITRI_T64, "%64, %65", TRITRI_D64(0));
-    if constexpr (N == 192) TRITRI_MMA16(192, "bf16", TRITRI_T96, "%96, %97", TRITRI_D64(0), TRITRI_D32(64));
-    if constexpr (N == 256) TRITRI_MMA16(256, "bf16", TRITRI_T128, "%128, %129", TRITRI_D64(0), TRITRI_D64(64));
+    if constexpr (N == 64) TRITRI_MMA16(64, "bf16", TRITRI_T32, "%32, %33", TRITRI_D32("+f", 0));
+    if constexpr (N == 128) TRITRI_MMA16(128, "bf16", TRITRI_T64, "%64, %65", TRITRI_D64("+f", 0));
+    if constexpr (N == 192) TRITRI_MMA16(192, "bf16", TRITRI_T96, "%96, %97", TRITRI_D64("+f", 0), TRITRI_D32("+f", 64));
+    if constexpr (N == 256) TRITRI_MMA16(256, "bf16", TRITRI_T128, "%128, %129", TRITRI_D64("+f", 0), TRITRI_D64("+f", 64));
   } else {
-    if constexpr (N == 64) TRITRI_MMA16(64, "f16", TRITRI_T32, "%32, %33", TRITRI_D32(0));
-    if constexpr (N == 128) TRITRI_MMA16(128, "f16", TRITRI_T64, "%64, %65", TRITRI_D64(0));
-    if constexpr (N == 192) TRITRI_MMA16(192, "f16", TRITRI_T96, "%96, %97", TRITRI_D64(0), TRITRI_D32(64));
-    if constexpr (N == 256) TRITRI_MMA16(256, "f16", TRITRI_T128, "%128, %129", TRITRI_D64(0), TRITRI_D64(64));
+    if constexpr (N == 64) TRITRI_MMA16(64, "f16", TRITRI_T32, "%32, %33", TRITRI_D32("+f", 0));
+    if constexpr (N == 128) TRITRI_MMA16(128, "f16", TRITRI_T64, "%64, %65", TRITRI_D64("+f", 0));
+    if constexpr (N == 192) TRITRI_MMA16(192, "f16", TRITRI_T96, "%96, %97", TRITRI_D64("+f", 0), TRITRI_D32("+f", 64));
+    if constexpr (N == 256) TRITRI_MMA16(256, "f16", TRITRI_T128, "%128, %129", TRITRI_D64("+f", 0), TRITRI_D64("+f", 64));
   }
 }
 #undef TRITRI_MMA16
 #undef TRITRI_T128
 #undef TRITRI_T96
 #undef TRITRI_T64
+#undef TRITRI_T48
 #undef TRITRI_T32
+#undef TRITRI_T16
 #undef TRITRI_D64
 #undef TRITRI_D32
 #undef TRITRI_D16
