@@ -4,6 +4,7 @@
 #include "core/k_range.h"
 #include "cuda/cublas/blocks.h"
 #include "cuda/cublas/route.h"
+#include "cuda/schedule/strips.h"
 
 namespace tritri::cuda {
 namespace {
@@ -39,33 +40,34 @@ bool is_trmm_triangle(const Problem &p, const View &x) {
   return x.fill != Fill::full && x.rows == x.cols && !x.packed && !(x.conj && x.row_lines) && is_aligned(x.data, element_bytes(p.dtype));
 }
 
-// Measured on an H200 with cuBLAS 13.1: multiply-adds per second relative to the card's float32 FMA rate, and what is lost whatever the size.
-// `per_line` is what TRMM loses for every row of its triangle: it works through the diagonal block after block.
-struct Speed { double gemm, gemm_launch, trmm, per_line; };
+// Measured on an H200 with cuBLAS 13.1 (tests/gpu/candidates.cc). `gemm` and `trmm`: multiply-adds per second on large matrices, relative to the card's float32
+// FMA rate. `launch`, `per_k`: what a GEMM loses whatever its size, and for each k. `adding`: the part of its rate that GEMM reaches on a blocked product's panels.
+// `per_line`: what TRMM loses for each row of its triangle, since it works through the diagonal block after block.
+struct Speed { double gemm, launch, per_k, adding, trmm, per_line; };
 Speed speed(const Problem &p, const GpuTraits &traits) {
   const bool fast_double = traits.compute_minor == 0 && traits.compute_major >= 6;
   switch (p.dtype) {
-    case Dtype::f64: return fast_double ? Speed{0.94, 7.5e-6, 0.80, 26e-9} : Speed{0.016, 7.5e-6, 0.014, 26e-9};
-    case Dtype::c64: return {0.20, 7e-6, 0.165, 60e-9};
-    case Dtype::c128: return fast_double ? Speed{0.22, 4.5e-6, 0.205, 35e-9} : Speed{0.004, 4.5e-6, 0.0035, 35e-9};
-    case Dtype::f16: case Dtype::bf16: return {11.3, 6.5e-6, 0, 0};
+    case Dtype::f64: return fast_double ? Speed{0.94, 2.4e-6, 3.7e-9, 0.92, 0.80, 14e-9} : Speed{0.016, 2.4e-6, 3.7e-9, 0.92, 0.014, 14e-9};
+    case Dtype::c64: return {0.2025, 5.4e-6, 2.3e-9, 0.92, 0.165, 55e-9};
+    case Dtype::c128: return fast_double ? Speed{0.222, 3.3e-6, 1e-9, 0.95, 0.205, 5e-9} : Speed{0.004, 3.3e-6, 1e-9, 0.95, 0.0035, 5e-9};
+    case Dtype::f16: case Dtype::bf16: return {11.3, 2.3e-6, 0.4e-9, 0.5, 0, 0};
     case Dtype::f32: break;
   }
-  if (p.compute == TRITRI_COMPUTE_TF32) return {5.8, 8e-6, 0, 0};
-  return {0.77, 10.5e-6, 0.77, 65e-9};
+  if (p.compute == TRITRI_COMPUTE_TF32) return {5.8, 3.4e-6, 4.3e-9, 0.75, 0, 0};
+  return {0.77, 3e-6, 10e-9, 0.83, 0.72, 55e-9};
 }
 
 // Beside cuBLAS's own: a launch of one of our kernels around it.
-constexpr double small_launch = 2.5e-6;
+constexpr double small_launch = 2.2e-6;
 
 double moving(const GpuTraits &traits, double elements, Dtype dtype) { return elements * static_cast<double>(element_bytes(dtype)) / traits.bytes_per_second; }
 
-// `efficiency` of the rate that large GEMMs reach; no GEMM is faster than one block of 32 x 32 x 256 on each multiprocessor.
+// `efficiency` of the rate that large GEMMs reach. Arithmetic and traffic overlap for the greater part.
 double gemm_seconds(const Problem &p, const GpuTraits &traits, double rows, double cols, double k, double count, double efficiency) {
   const Speed s = speed(p, traits);
-  const double least = 32.0 * 32 * std::min(k, 256.0) * traits.multiprocessors;
-  const double arithmetic = std::max(rows * cols * k * count, least) / (efficiency * s.gemm * traits.fma32_per_second);
-  return s.gemm_launch + std::max(arithmetic, moving(traits, (rows * k + k * cols + rows * cols) * count, p.dtype));
+  const double odd = p.dtype == Dtype::c128 && rows <= 64 && cols <= 64 ? 6e-6 : 0;  // cuBLAS has no good kernel there
+  const double arithmetic = rows * cols * k * count / (efficiency * s.gemm * traits.fma32_per_second), traffic = moving(traits, (rows * k + k * cols + rows * cols) * count, p.dtype);
+  return s.launch + odd + s.per_k * k + std::max(arithmetic, traffic) + 0.35 * std::min(arithmetic, traffic);
 }
 
 void total_bytes(CublasPlan *plan) { plan->bytes = plan->sum_bytes + plan->a_bytes + plan->b_bytes + plan->blas_bytes; }
@@ -91,9 +93,15 @@ void size_copy(const View &x, Dtype dtype, int64_t group, int64_t *ld, int64_t *
   *bytes = part_bytes(*stride == 0 ? lines.count * *ld : group * *stride, dtype);
 }
 
+// Many matrices at a time reach half of the memory's rate, and lines shorter than a warp's vectors leave lanes idle.
+double walking(const GpuTraits &traits, double elements, Dtype dtype, int64_t length, double group) {
+  const double lanes = static_cast<double>(length) / static_cast<double>(32 * 16 / element_bytes(dtype));
+  return moving(traits, elements * group, dtype) * (group > 1 ? 2 / std::min(1.0, lanes) : 1);
+}
+
 double copy_seconds(const View &x, Dtype dtype, const GpuTraits &traits, double group) {
-  const double elements = static_cast<double>(x.rows) * static_cast<double>(x.cols) * (x.batch_stride == 0 ? 1 : group);
-  return moving(traits, (x.fill == Fill::full ? 2 : 1.5) * elements, dtype);
+  const double elements = static_cast<double>(x.rows) * static_cast<double>(x.cols);
+  return walking(traits, (x.fill == Fill::full ? 2 : 1.5) * elements, dtype, x.lines().length, x.batch_stride == 0 ? 1 : group);
 }
 
 void size_masked(const Problem &p, CublasPlan *plan) {
@@ -108,10 +116,10 @@ void size_masked(const Problem &p, CublasPlan *plan) {
   total_bytes(plan);
 }
 
-CublasPlan plan_masked(const Problem &p, const GpuTraits &traits, size_t blas_bytes, size_t limit) {
+CublasPlan plan_masked(const Problem &p, const GpuTraits &traits, size_t blas_bytes, size_t limit, int64_t strip) {
   CublasPlan plan;
   plan.form = CublasForm::masked;
-  plan.strip = p.m;
+  plan.strip = strip;
   plan.panel = p.k;
   plan.blas_bytes = blas_bytes;
   plan.pack_a = !readable(p, p.a);
@@ -124,13 +132,16 @@ CublasPlan plan_masked(const Problem &p, const GpuTraits &traits, size_t blas_by
     plan.group -= (plan.group + 15) / 16;
     size_masked(p, &plan);
   }
-  const double m = static_cast<double>(p.m), n = static_cast<double>(p.n), group = static_cast<double>(plan.group);
-  double seconds = gemm_seconds(p, traits, m, n, static_cast<double>(p.k), group, 1);
+  const double group = static_cast<double>(plan.group), all = static_cast<double>(p.m) * static_cast<double>(p.n) * group;
+  double seconds = 0;
+  each_strip(p, plan, [&](const Block &block, Range k) {
+    seconds += gemm_seconds(p, traits, static_cast<double>(block.rows.size()), static_cast<double>(block.cols.size()), static_cast<double>(k.size()), group, 1);
+  });
   if (plan.pack_a || plan.pack_b) seconds += small_launch;
   if (plan.pack_a) seconds += copy_seconds(p.a, p.dtype, traits, group);
   if (plan.pack_b) seconds += copy_seconds(p.b, p.dtype, traits, group);
-  if (!plan.into_c) seconds += small_launch + moving(traits, m * n * group, accumulator(p.dtype)) + moving(traits, m * n * group, p.dtype);
-  else if (has_structure(p)) seconds += small_launch + moving(traits, m * n * group, p.dtype);
+  if (!plan.into_c) seconds += (strip < p.m && has_structure(p) ? 2 : 1) * (small_launch + moving(traits, all, accumulator(p.dtype))) + moving(traits, all, p.dtype);
+  else if (has_structure(p)) seconds += small_launch + walking(traits, static_cast<double>(p.m) * static_cast<double>(p.n), p.dtype, p.n, group);
   plan.seconds = seconds * static_cast<double>((p.batch + plan.group - 1) / plan.group);
   return plan;
 }
@@ -148,7 +159,9 @@ CublasPlan plan_trmm(const Problem &p, const GpuTraits &traits, size_t blas_byte
   size_masked(p, &plan);
   const Speed s = speed(p, traits);
   const double pairs = 0.5 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
-  double seconds = s.gemm_launch + s.per_line * static_cast<double>(p.k) + pairs / (s.trmm * traits.fma32_per_second);
+  // cuBLAS takes another way for small double-precision triangles, which suits them less.
+  const bool slow = !(p.dtype == Dtype::f64 || p.dtype == Dtype::c128) || p.k < 512;
+  double seconds = s.launch + (slow ? 4e-6 + std::max(s.per_line, 55e-9) * static_cast<double>(p.k) : s.per_line * static_cast<double>(p.k)) + pairs / (s.trmm * traits.fma32_per_second);
   seconds += small_launch + moving(traits, static_cast<double>(p.m) * static_cast<double>(p.n), p.dtype);
   if (pack) seconds += small_launch + copy_seconds(full, p.dtype, traits, 1);
   plan.seconds = seconds * static_cast<double>(p.batch);
@@ -200,11 +213,11 @@ CublasPlan plan_blocked(const Problem &p, const GpuTraits &traits, size_t blas_b
     }
   }
   const Dtype sum = accumulator(p.dtype);
-  const double group = static_cast<double>(plan.group);
+  const double group = static_cast<double>(plan.group), adding = speed(p, traits).adding;
   double seconds = 0;
   each_gemm(p, plan, [&](Range panel, const Block &block) {
     const double rows = static_cast<double>(block.rows.size()), cols = static_cast<double>(block.cols.size()), k = static_cast<double>(panel.size());
-    seconds += gemm_seconds(p, traits, rows, cols, k, group, 0.8) + moving(traits, 2 * rows * cols * group, sum);
+    seconds += gemm_seconds(p, traits, rows, cols, k, group, adding) + moving(traits, 2 * rows * cols * group, sum);
     if (plan.pack_a) seconds += small_launch + moving(traits, 2 * group * rows * k, p.dtype);
     if (plan.pack_b) seconds += small_launch + moving(traits, 2 * group * k * cols, p.dtype);
   }, [&](Range strip) {
@@ -251,7 +264,7 @@ std::vector<CublasPlan> cublas_candidates(const Problem &p, const GpuTraits &tra
   const bool thin = is_thin(p.m, p.n, p.k);
   if (!thin && writable(p) && readable(p, p.a) && readable(p, p.b)) return {plan_gemm(p, traits, blas_bytes)};
   std::vector<CublasPlan> plans = {plan_blocked(p, traits, blas_bytes, limit)};
-  if (!thin) plans.push_back(plan_masked(p, traits, blas_bytes, limit));
+  if (!thin) plans.push_back(plan_masked(p, traits, blas_bytes, limit, p.m));
   // TRMM wants its full operand with lines along rows, in place or copied.
   if (has_trmm(p) && is_trmm_triangle(p, p.a) && p.b.row_lines) plans.push_back(plan_trmm(p, traits, blas_bytes, false));
   if (has_trmm(p) && is_trmm_triangle(p, p.b) && p.a.row_lines) plans.push_back(plan_trmm(p, traits, blas_bytes, true));

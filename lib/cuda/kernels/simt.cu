@@ -180,13 +180,13 @@ Plan plan(const Problem &p, const GpuTraits &traits) {
   plan.tile_m = plan.tile_n = tile;
   plan.tile_k = depth;
   const double speed = rate(p.dtype, traits) * traits.fma32_per_second, pairs = tiled_pairs(p, tile, tile) * static_cast<double>(p.batch);
-  // Few tiles: the longest one sets the time, by its arithmetic on one multiprocessor or by the latency of a step of k, as seen on an H200.
-  const double step = tile == Large<float>::tile ? 90e-9 : 42e-9, arithmetic = 1.3 * static_cast<double>(tile) * static_cast<double>(tile) * traits.multiprocessors / speed;
-  // Where many short tiles follow each other on a multiprocessor, what each takes beside its products is not hidden.
-  const TileOrder order(p, tile, tile);
-  const double waves = static_cast<double>(order.count_m) * static_cast<double>(order.count_n) * static_cast<double>(p.batch) / traits.multiprocessors;
-  const double beside = 2e-6 * std::max(0.0, waves - 1) * std::min(1.0, 128.0 / static_cast<double>(p.k));
-  plan.seconds = 5e-6 + beside + std::max(pairs / speed, static_cast<double>(p.k) * std::max(step, arithmetic));
+  // Few tiles: the longest one sets the time, by the latency of each step of k and the arithmetic of one multiprocessor, as seen on an H200.
+  const double latency = tile == Large<float>::tile ? 39e-9 : 27e-9, arithmetic = static_cast<double>(tile) * static_cast<double>(tile) * traits.multiprocessors / speed;
+  plan.seconds = 3e-6 + std::max(pairs / speed, static_cast<double>(p.k) * (latency + arithmetic));
+  // Sums that come out as zero are looked at again, and the short sums of a batch do not hide how their tiles begin and end.
+  if (p.a.fill != Fill::full && p.b.fill != Fill::full) plan.seconds += 2e-6;
+  const double tiles = static_cast<double>((p.m + tile - 1) / tile) * static_cast<double>((p.n + tile - 1) / tile) * static_cast<double>(p.batch);
+  if (p.batch > 1) plan.seconds += 5e-6 * tiles / traits.multiprocessors;
   return plan;
 }
 

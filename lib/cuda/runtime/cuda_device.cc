@@ -253,9 +253,10 @@ void CudaDevice::warm_up() {
         TRITRI_CUDA_CHECK(cudaMemsetAsync(const_cast<void *>(x.data), 0, bytes, stream_));
         return true;
       };
-      for (const Fill b : {Fill::lower, Fill::full}) {
+      // A cut result, for sums that are not C's type.
+      for (const auto &[b, c] : {std::pair(Fill::lower, Fill::full), std::pair(Fill::full, Fill::full), std::pair(Fill::lower, Fill::lower)}) {
         room = workspace_bytes_ / 256 * 256;
-        if (!place(p.a, p.m, p.k, Fill::lower) || !place(p.b, p.k, p.n, b) || !place(p.c, p.m, p.n, Fill::full)) continue;
+        if (!place(p.a, p.m, p.k, Fill::lower) || !place(p.b, p.k, p.n, b) || !place(p.c, p.m, p.n, c)) continue;
         for (const Choice &choice : every_choice(p, traits_, room))
           if (choice.workspace() <= room) run(p, choice, workspace_.get());
       }
