@@ -260,11 +260,12 @@ def made_up(ms=2.0):
 
 def test_tables():
     text = report.markdown(made_up())
-    assert "| float32 | 2 (1.5x, 50 %) |" in text and "| `lower*full` | 4 (75 %) |" in text and "| float32 | .25 (" in text and "commit 0123456," in text
+    assert "| float32 | 2 (1.5x T, 50 %) |" in text and "| `lower*full` | 4 (75 %) |" in text and "| float32 | .25 (" in text and "commit 0123456," in text
     assert report.fraction(made_up(), made_up()["lines"][0], "float32") == pytest.approx(0.5, rel=1e-2)
     few = made_up()
-    few["limits"] = {}
-    assert report.fraction(few, few["lines"][0], "float32") is None and "| float32 | 2 (1.5x) |" in report.markdown(few)
+    few["limits"], few["left_out"] = {}, ["a case"]
+    assert report.fraction(few, few["lines"][0], "float32") is None and "| float32 | 2 (1.5x T) |" in report.markdown(few)
+    assert "Left out when the time was up: 1 of" in report.markdown(few)
 
 
 @pytest.mark.parametrize("number, text", [(0.0312, ".0312"), (0.28549, ".285"), (15.53, "15.5"), (163.7, "164"), (1234.0, "1234"), (2.0, "2"), (0.00004, ".00004")])

@@ -25,6 +25,10 @@ def is_ours(line: dict) -> bool:
     return line["peer"].startswith(OURS)
 
 
+# Each peer in one letter, for tables.
+LETTERS = {"cuBLAS GEMM": "G", "cuBLAS batched GEMM": "G", "cuBLAS TRMM": "M", "cuBLAS blocked": "B", "PyTorch": "P", "Triton": "T", "NumPy": "N", "OpenBLAS GEMM": "G", "OpenBLAS TRMM": "M"}
+
+
 class Lines:
     """A report's lines by product, mode and size."""
 
@@ -47,13 +51,13 @@ class Lines:
         return list(dict.fromkeys(key[position] for key in self.cells if all(key[names.index(name)] == value for name, value in fixed.items())))
 
     def cell(self, product: str, mode: str, n: int, batch: int) -> str:
-        """Such as ".285 (3.6x, 62 %)": our milliseconds, how many times those the fastest peer takes, and the fraction of the limit."""
+        """Such as ".285 (3.6x B, 62 %)": our milliseconds, how many times those the fastest peer takes, its letter, and the fraction of the limit."""
         ours, peer = self.ours(product, mode, n, batch), self.best_peer(product, mode, n, batch)
         if ours is None:
             return ""
         part, beside = fraction(self.report, ours, mode), []
         if peer:
-            beside.append(f"{short(peer['ms'] / ours['ms'], 2)}x")
+            beside.append(f"{short(peer['ms'] / ours['ms'], 2)}x {LETTERS[peer['peer']]}")
         if part is not None:
             beside.append(f"{100 * part:.0f} %")
         return short(ours["ms"]) + (f" ({', '.join(beside)})" if beside else "")
@@ -80,10 +84,12 @@ def markdown(report: dict) -> str:
     lines, machine = Lines(report), report["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items() if version)
     peers = list(dict.fromkeys(line["peer"] for line in report["lines"] if not is_ours(line)))
-    parts = [f"{machine['device']}, {versions}; commit {report.get('commit', 'not recorded')[:7]}, {report['date'][:10]}, `{report['command']}`. Medians of {report['repeat']}: "
-             f"{report['method']}. In brackets: the time of the fastest peer in the same run ({', '.join(peers)}), as a multiple of ours (below 1: it is faster), and the fraction "
+    parts = [f"{machine['device']}, {versions}; commit {report.get('commit', '')[:7] or 'not recorded'}, {report['date'][:10]}, `{report['command']}`. Medians of {report['repeat']}: "
+             f"{report['method']}. In brackets: the time of the fastest peer in the same run ({', '.join(f'{LETTERS[peer]}: {peer}' for peer in peers)}), as a multiple of ours (below 1: it is faster), and the fraction "
              "of the limit that ours reaches: the useful operations at the rate of a large GEMM of the type in the same run (float32: a third of TF32's), or every element moved once at "
              "the rate of a copy, whichever takes longer."]
+    if report["left_out"]:
+        parts[0] += f" Left out when the time was up: {len(report['left_out'])} of the grid's cases."
     first = lines.values(0)[0] if lines.cells else None
     if first:
         sizes = sorted(lines.values(2, product=first, batch=1))
