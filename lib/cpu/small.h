@@ -1,4 +1,5 @@
-// Products that fit the caches nearest to a core: no panels of A, no blocks, no plan to make, so that a batch of tiny matrices costs little more than moving them.
+// Products with a short k, of which B fits the caches nearest to a core some columns at a time: no panels of A, no plan to make, so that a batch of tiny matrices
+// costs little more than moving them.
 #pragma once
 #include "cpu/finish.h"
 #include "cpu/pack.h"
@@ -10,9 +11,9 @@ class SmallProduct {
  public:
   using W = typename Accumulator<T>::type;
   using R = typename RealOf<W>::type;
-  static constexpr int64_t longest = 256;  // of m, n and k
+  static constexpr int64_t longest = 256;  // k, and columns at a time
 
-  static bool fits(const Problem &p, int64_t limit) { return std::max({p.m, p.n, p.k}) <= std::min(limit, longest); }
+  static bool fits(const Problem &p, int64_t limit) { return p.k <= std::min(limit, longest); }
 
   SmallProduct(const Problem &problem, const KernelSet &kernels)
       : p_(problem), kernel_(kernels.small<W>()), tf32_(p_.compute == TRITRI_COMPUTE_TF32), pack_a_(p_.a, kernel_.mr, tf32_, kernel_.load),
@@ -20,42 +21,19 @@ class SmallProduct {
         finish_(p_, kernel_.row_step, kernel_.mr * kernel_.row_step) {}
 
   // Numbers of workspace.
-  int64_t numbers() const { return b_numbers() + strip_numbers() * (1 + (p_.c_is_a ? (p_.m + kernel_.mr - 1) / kernel_.mr : 1)); }
+  int64_t numbers() const { return b_numbers() + strip_numbers() * (1 + (a_first_ ? (p_.m + kernel_.mr - 1) / kernel_.mr : 1)); }
 
-  // One matrix. What C overwrites is read before.
-  void multiply(const T *a, const T *b, T *c, R *workspace) const {
-    R *const packed_b = workspace, *const sums = packed_b + b_numbers(), *packed_a = sums + strip_numbers();
-    const R *panel = packed_b;
-    if (pack_b_rows_.has_rows()) {
-      pack_b_rows_.rows(b, {0, p_.k}, {0, p_.n}, packed_b, kernel_.row_step);
-    } else {
-      R *to = packed_b;
-      for (int64_t j = 0; j < p_.n; j += kernel_.nr, to += b_across_) {
-        const Range k = pack_b_.held(j);
-        if (!k.empty()) pack_b_.panel(b, j, k, to + k.begin * b_step_);
-      }
-    }
-    for (int64_t i = 0; i < p_.m && p_.c_is_a; i += kernel_.mr) pack_a(a, i, packed_a + i / kernel_.mr * strip_numbers());
-    for (int64_t i = 0; i < p_.m; i += kernel_.mr) {
-      Strip strip{{i, std::min(i + kernel_.mr, p_.m)}, pack_a_.held(i), {packed_a, a_along_, a_across_, kernel_.mr}, kernel_.by_k};
-      if constexpr (std::is_same_v<T, R>) {
-        if (a_in_place_ && strip.rows.size() == kernel_.mr) {
-          strip.a.data = a + i * p_.a.ld + strip.held.begin;
-          strip.a.across = p_.a.ld;
-          strip.run = p_.a.fill == Fill::upper ? kernel_.upper : kernel_.lower;
-        } else if (pack_a_.has_rows()) {
-          strip.run = kernel_.by_row[strip.rows.size() - 1];
-        }
-      }
-      if (p_.c_is_a) packed_a += strip_numbers();
-      else if (strip.a.data == packed_a) pack_a(a, i, packed_a);
-      panel = packed_b;
-      for (int64_t j = 0; j < p_.n; j += kernel_.nr, panel += b_across_) {
-        const Range cols{j, std::min(j + kernel_.nr, p_.n)};
-        if (touches(p_.c.fill, strip.rows, cols)) tile(strip, cols, panel, sums + j, c);
-      }
-      if (!direct_) store(strip.rows, sums, c);
-    }
+  // Parts of C for that many threads, about. In place there is one.
+  int64_t pieces(int threads) const { return p_.c_is_a || p_.c_is_b || threads == 1 ? 1 : std::min<int64_t>(4 * threads, (std::max(p_.m, p_.n) + 63) / 64); }
+
+  // One of them. What C overwrites is read before.
+  void multiply(int64_t piece, int64_t pieces, const T *a, const T *b, T *c, R *workspace) const {
+    const auto part = [&](int64_t size, int64_t unit) {
+      const int64_t units = (size + unit - 1) / unit;
+      return Range{units * piece / pieces * unit, std::min(units * (piece + 1) / pieces * unit, size)};
+    };
+    const Range rows = p_.m >= p_.n ? part(p_.m, kernel_.mr) : Range{0, p_.m}, cols = p_.m >= p_.n ? Range{0, p_.n} : part(p_.n, kernel_.nr);
+    for (int64_t j = cols.begin; j < cols.end; j += longest) multiply(rows, {j, std::min(j + longest, cols.end)}, a, b, c, workspace);
   }
 
  private:
@@ -68,7 +46,41 @@ class SmallProduct {
     bool (*run)(const SmallTile<R> &);
   };
 
-  int64_t b_numbers() const { return std::max(p_.k * kernel_.row_step, (p_.n + kernel_.nr - 1) / kernel_.nr * b_across_); }
+  void multiply(Range rows, Range cols, const T *a, const T *b, T *c, R *workspace) const {
+    R *const packed_b = workspace, *const sums = packed_b + b_numbers(), *packed_a = sums + strip_numbers();
+    if (pack_b_rows_.has_rows()) {
+      pack_b_rows_.rows(b, {0, p_.k}, cols, packed_b, kernel_.row_step);
+    } else {
+      R *to = packed_b;
+      for (int64_t j = cols.begin; j < cols.end; j += kernel_.nr, to += b_across_) {
+        const Range k = pack_b_.held(j);
+        if (!k.empty()) pack_b_.panel(b, j, k, to + k.begin * b_step_);
+      }
+    }
+    for (int64_t i = 0; i < p_.m && a_first_; i += kernel_.mr) pack_a(a, i, packed_a + i / kernel_.mr * strip_numbers());
+    for (int64_t i = rows.begin; i < rows.end; i += kernel_.mr) {
+      Strip strip{{i, std::min(i + kernel_.mr, rows.end)}, pack_a_.held(i), {packed_a, a_along_, a_across_, kernel_.mr}, kernel_.by_k};
+      if constexpr (std::is_same_v<T, R>) {
+        if (a_in_place_ && strip.rows.size() == kernel_.mr) {
+          strip.a.data = a + i * p_.a.ld + strip.held.begin;
+          strip.a.across = p_.a.ld;
+          strip.run = p_.a.fill == Fill::upper ? kernel_.upper : kernel_.lower;
+        } else if (pack_a_.has_rows()) {
+          strip.run = kernel_.by_row[strip.rows.size() - 1];
+        }
+      }
+      if (a_first_) packed_a += strip_numbers();
+      else if (strip.a.data == packed_a) pack_a(a, i, packed_a);
+      const R *panel = packed_b;
+      for (int64_t j = cols.begin; j < cols.end; j += kernel_.nr, panel += b_across_) {
+        const Range some{j, std::min(j + kernel_.nr, cols.end)};
+        if (touches(p_.c.fill, strip.rows, some)) tile(strip, some, panel, sums + j - cols.begin, c);
+      }
+      if (!direct_) store(strip.rows, cols, sums, c);
+    }
+  }
+
+  int64_t b_numbers() const { return std::max(p_.k * kernel_.row_step, (std::min(p_.n, longest) + kernel_.nr - 1) / kernel_.nr * b_across_); }
   int64_t strip_numbers() const { return kernel_.mr * kernel_.row_step * planes; }  // of A or of sums
 
   void pack_a(const T *a, int64_t i, R *to) const {
@@ -107,18 +119,18 @@ class SmallProduct {
     if (direct_) finish_.store(rows, cols, sums, c);
   }
 
-  void store(Range rows, const R *sums, T *c) const {
+  void store(Range rows, Range cols, const R *sums, T *c) const {
     if constexpr (std::is_same_v<T, R>) {
       if (finish_.plain()) {
         BandCopy<R> x;
         x.from = sums;
         x.from_step = kernel_.row_step;
-        x.to = c + describe_band(p_.c.lines(), rows, {0, p_.n}, 0, x, x.to_step);
-        x.width = p_.n;
+        x.to = c + describe_band(p_.c.lines(), rows, cols, 0, x, x.to_step);
+        x.width = cols.size();
         return kernel_.store(x);
       }
     }
-    finish_.store(rows, {0, p_.n}, sums, c);
+    finish_.store(rows, cols, sums, c);
   }
 
   const Problem &p_;
@@ -128,6 +140,7 @@ class SmallProduct {
   Finish<T> finish_;
   bool direct_ = std::is_same_v<T, R> && finish_.plain() && !p_.c.packed;
   bool a_in_place_ = pack_a_.plain_rows() && !p_.c_is_a;
+  bool a_first_ = p_.c_is_a && !p_.a.row_lines;  // a row of C overwrites elements of many rows of A: those are few, since k is
   int64_t a_along_ = pack_a_.has_rows() ? 1 : planes * kernel_.mr, a_across_ = pack_a_.has_rows() ? kernel_.row_step : 1;
   int64_t b_step_ = pack_b_rows_.has_rows() ? kernel_.row_step : kernel_.nr * planes, b_across_ = pack_b_rows_.has_rows() ? kernel_.nr : kernel_.nr * planes * p_.k;
 };
