@@ -11,9 +11,9 @@ class SmallProduct {
  public:
   using W = typename Accumulator<T>::type;
   using R = typename RealOf<W>::type;
-  static constexpr int64_t longest = 256;  // k, and columns at a time
+  static constexpr int64_t longest = 256;  // k, and columns at a time; a few columns may have more k
 
-  static bool fits(const Problem &p, int64_t limit) { return p.k <= std::min(limit, longest); }
+  static bool fits(const Problem &p, int64_t limit) { return p.k <= std::min(limit, longest) || (p.n <= limit && p.k * padded(p.n) <= 64 << 10); }
 
   SmallProduct(const Problem &problem, const KernelSet &kernels)
       : p_(problem), kernel_(kernels.small<W>()), tf32_(p_.compute == TRITRI_COMPUTE_TF32), pack_a_(p_.a, kernel_.mr, tf32_, kernel_.load),
@@ -21,7 +21,7 @@ class SmallProduct {
         finish_(p_, kernel_.row_step, kernel_.mr * kernel_.row_step) {}
 
   // Numbers of workspace.
-  int64_t numbers() const { return b_numbers() + strip_numbers() * (1 + (a_first_ ? (p_.m + kernel_.mr - 1) / kernel_.mr : 1)); }
+  int64_t numbers() const { return b_numbers() + strip_numbers() * (a_first_ ? (p_.m + kernel_.mr - 1) / kernel_.mr : 1) + kernel_.mr * kernel_.row_step * planes; }
 
   // Parts of C for that many threads, about. In place there is one.
   int64_t pieces(int threads) const { return p_.c_is_a || p_.c_is_b || threads == 1 ? 1 : std::min<int64_t>(4 * threads, (std::max(p_.m, p_.n) + 63) / 64); }
@@ -38,6 +38,7 @@ class SmallProduct {
 
  private:
   static constexpr int planes = Kernel<W>::planes;
+  static constexpr int64_t padded(int64_t n) { return (n + 15) / 16 * 16; }
 
   // Some rows of A, which begin at held.begin.
   struct Strip {
@@ -47,9 +48,9 @@ class SmallProduct {
   };
 
   void multiply(Range rows, Range cols, const T *a, const T *b, T *c, R *workspace) const {
-    R *const packed_b = workspace, *const sums = packed_b + b_numbers(), *packed_a = sums + strip_numbers();
+    R *const packed_b = workspace, *const sums = packed_b + b_numbers(), *packed_a = sums + kernel_.mr * kernel_.row_step * planes;
     if (pack_b_rows_.has_rows()) {
-      pack_b_rows_.rows(b, {0, p_.k}, cols, packed_b, kernel_.row_step);
+      pack_b_rows_.rows(b, {0, p_.k}, cols, packed_b, b_step_);
     } else {
       R *to = packed_b;
       for (int64_t j = cols.begin; j < cols.end; j += kernel_.nr, to += b_across_) {
@@ -62,10 +63,9 @@ class SmallProduct {
       Strip strip{{i, std::min(i + kernel_.mr, rows.end)}, pack_a_.held(i), {packed_a, a_along_, a_across_, kernel_.mr}, kernel_.by_k};
       if constexpr (std::is_same_v<T, R>) {
         if (a_in_place_ && strip.rows.size() == kernel_.mr) {
-          strip.a.data = a + i * p_.a.ld + strip.held.begin;
-          strip.a.across = p_.a.ld;
+          strip.a = {a + i * p_.a.ld + strip.held.begin, 1, p_.a.ld, 0};
           strip.run = p_.a.fill == Fill::upper ? kernel_.upper : kernel_.lower;
-        } else if (pack_a_.has_rows()) {
+        } else if (a_rows_) {
           strip.run = kernel_.by_row[strip.rows.size() - 1];
         }
       }
@@ -80,13 +80,13 @@ class SmallProduct {
     }
   }
 
-  int64_t b_numbers() const { return std::max(p_.k * kernel_.row_step, (std::min(p_.n, longest) + kernel_.nr - 1) / kernel_.nr * b_across_); }
-  int64_t strip_numbers() const { return kernel_.mr * kernel_.row_step * planes; }  // of A or of sums
+  int64_t b_numbers() const { return std::max(p_.k * b_step_, (std::min(p_.n, longest) + kernel_.nr - 1) / kernel_.nr * b_across_); }
+  int64_t strip_numbers() const { return kernel_.mr * std::max(kernel_.row_step, padded(p_.k)) * planes; }  // of A
 
   void pack_a(const T *a, int64_t i, R *to) const {
     const Range k = pack_a_.held(i);
     if (k.empty()) return;
-    if (pack_a_.has_rows()) pack_a_.rows(a, {i, std::min(i + kernel_.mr, p_.m)}, k, to, kernel_.row_step);
+    if (a_rows_) pack_a_.rows(a, {i, std::min(i + kernel_.mr, p_.m)}, k, to, kernel_.row_step);
     else pack_a_.panel(a, i, k, to);
   }
 
@@ -111,7 +111,7 @@ class SmallProduct {
         if (strip.run(x)) return;
       }
     }
-    x.rows = a_along_ == 1 ? rows.size() : kernel_.mr;
+    x.rows = strip.a.along == 1 ? rows.size() : kernel_.mr;
     x.c = sums;
     x.c_step = kernel_.row_step;
     x.whole = true;
@@ -141,8 +141,10 @@ class SmallProduct {
   bool direct_ = std::is_same_v<T, R> && finish_.plain() && !p_.c.packed;
   bool a_in_place_ = pack_a_.plain_rows() && !p_.c_is_a;
   bool a_first_ = p_.c_is_a && !p_.a.row_lines;  // a row of C overwrites elements of many rows of A: those are few, since k is
-  int64_t a_along_ = pack_a_.has_rows() ? 1 : planes * kernel_.mr, a_across_ = pack_a_.has_rows() ? kernel_.row_step : 1;
-  int64_t b_step_ = pack_b_rows_.has_rows() ? kernel_.row_step : kernel_.nr * planes, b_across_ = pack_b_rows_.has_rows() ? kernel_.nr : kernel_.nr * planes * p_.k;
+  bool a_rows_ = pack_a_.has_rows() && p_.k <= longest;
+  int64_t a_along_ = a_rows_ ? 1 : planes * kernel_.mr, a_across_ = a_rows_ ? kernel_.row_step : 1;
+  int64_t b_step_ = !pack_b_rows_.has_rows() ? kernel_.nr * planes : p_.k <= longest ? kernel_.row_step : padded(p_.n);
+  int64_t b_across_ = pack_b_rows_.has_rows() ? kernel_.nr : kernel_.nr * planes * p_.k;
 };
 
 }  // namespace tritri::cpu

@@ -157,6 +157,24 @@ TEST_CASE("blocked: long sums in several chunks of k, with and without Inf", "[b
   }
 }
 
+TEST_CASE("blocked: few rows, few columns or a short k beside long dimensions", "[blocked]") {
+  const auto sets = kernel_sets();
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    std::mt19937_64 random(seed);
+    Wish wish = random_wish(random, 20);
+    const int64_t lengthy = 257 + static_cast<int64_t>(random() % 500);
+    if (!wish.in_place) (random() % 3 == 0 ? wish.m : random() % 2 ? wish.n : wish.k) = lengthy;
+    else if (wish.in_place == 1 && wish.op_a % 3 == 0) wish.m = lengthy;  // C is A as it is: the rows are free
+    else if (wish.in_place == 2 && wish.op_b % 3 == 0) wish.n = lengthy;
+    if (wish.dtype == Dtype::f16 || wish.dtype == Dtype::bf16) wish.alpha = 1.0 / 64;  // float16 ends at 65504
+    cpu::BlockedSettings settings;
+    settings.kernels = sets[seed % sets.size()];
+    settings.threads = seed % 2 ? 1 : 3;
+    settings.seconds_per_thread = 1e-8;
+    REQUIRE(compare(wish, seed, settings, seed % 3 ? 0 : 2) == "");
+  }
+}
+
 TEST_CASE("blocked: Inf and NaN inside the fills reach only what they should", "[blocked]") {
   for (const cpu::KernelSet *set : kernel_sets()) {
     for (uint64_t seed = 1; seed <= 150; ++seed) {
