@@ -3,10 +3,10 @@
 namespace tritri::cuda {
 namespace {
 
-// resident: thread blocks that share a multiprocessor, which limits the registers of a thread; depth: chunks loaded before the first product.
+// resident: thread blocks that share a multiprocessor, of 4 warps where a matrix is one tile, else of 8; depth: chunks loaded before the first product.
 struct SplitTiles : Tf32x3Core<32> {
   using Tf32x3Core::Tf32x3Core;
-  static constexpr int resident = 4, depth = 1;
+  static constexpr int resident = 2, depth = 1;
   static constexpr double turn = 150e-9;
 };
 struct DoubleSmall : BatchedDmmaCore<float, 16> {
@@ -21,7 +21,7 @@ struct DoubleSingle : BatchedDmmaCore<float, 32> {
 };
 struct DoubleTiles : BatchedDmmaCore<float, 32> {
   using BatchedDmmaCore::BatchedDmmaCore;
-  static constexpr int resident = 4, depth = 1;
+  static constexpr int resident = 2, depth = 1;
   static constexpr double turn = 140e-9;
 };
 struct RoundedSmall : Tf32Core<16> {
@@ -36,7 +36,7 @@ struct RoundedSingle : Tf32Core<32> {
 };
 struct RoundedTiles : Tf32Core<32> {
   using Tf32Core::Tf32Core;
-  static constexpr int resident = 4, depth = 1;
+  static constexpr int resident = 2, depth = 1;
   static constexpr double turn = 140e-9;
 };
 struct FmaSmall : BatchedFfmaCore<16> {
@@ -51,7 +51,7 @@ struct FmaSingle : BatchedFfmaCore<32> {
 };
 struct FmaTiles : BatchedFfmaCore<32> {
   using BatchedFfmaCore::BatchedFfmaCore;
-  static constexpr int resident = 4, depth = 1;
+  static constexpr int resident = 2, depth = 1;
   static constexpr double turn = 180e-9;
 };
 

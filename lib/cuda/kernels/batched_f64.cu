@@ -10,7 +10,7 @@ struct Small : BatchedDmmaCore<double, 16> {
 };
 struct Tiles : BatchedDmmaCore<double, 32> {
   using BatchedDmmaCore::BatchedDmmaCore;
-  static constexpr int resident = 4, depth = 1;
+  static constexpr int resident = 2, depth = 1;
   static constexpr double turn = 172e-9;
 };
 

@@ -18,7 +18,7 @@ struct Single : HalfCore<T, 32> {
 template <class T>
 struct Tiles : HalfCore<T, 32> {
   using HalfCore<T, 32>::HalfCore;
-  static constexpr int resident = 5, depth = 1;
+  static constexpr int resident = 3, depth = 1;
   static constexpr double turn = 110e-9;
 };
 

@@ -1,8 +1,9 @@
 // Kernels for batches of small matrices: a warp computes a tile of C in registers, straight from global memory. Where a tile is all of C, warps go
-// from matrix to matrix; else up to four share one. Such products live on memory bandwidth: a warp asks for each sector of a triangle once, and
+// from matrix to matrix; else several share one. Such products live on memory bandwidth: a warp asks for each sector of a triangle once, and
 // the L1 cache serves those of neighbouring tiles. What is multiplied and how is a core (batched_core.cuh); fill, unit diagonal, op, order,
 // packing and alignment are data.
 #pragma once
+#include <climits>
 #include <cmath>
 #include <cstring>
 
@@ -38,6 +39,10 @@ struct BatchedArguments {
     plain = std::isfinite(problem.alpha.real()) && std::fabs(problem.alpha.real()) >= 0x1p-90;
     pairs = a.vectors && b.vectors && problem.m <= 8 && problem.n <= 8 && problem.k <= 8;
   }
+  // The usual case: A's lines along k, B's across it, both in vectors, all in whole tiles.
+  bool straight(int64_t tile) const {
+    return a.vectors && b.vectors && a.view.row_lines && !b.view.row_lines && p.m % tile == 0 && p.n % tile == 0 && p.k % tile == 0;
+  }
 };
 
 // One instantiation, as the host sees it.
@@ -72,13 +77,18 @@ __device__ __noinline__ Run<T, count> read_elements(const View &v, const T *data
   return run;
 }
 
+// What is known of an operand when the kernel is compiled: nothing, or that its lines lie along k or x, can be read in vectors and make whole tiles.
+enum class Way { any, along_k, along_x };
+
 // A lane's share of the chunk that begins at (x0, k0), on its way from memory: words as they were read, line by line, nothing masked yet.
-template <class Map, class T>
+template <class Map, class T, Way way>
 class BatchedFragment {
   static constexpr int X = Map::held_x, K = Map::held_k, per_cell = CellOf<T>::elements, cells = K / per_cell;
   static constexpr int size = static_cast<int>(sizeof(T)), total = X * K * size / 4, far = 1 << 20;
   using Cell = typename CellOf<T>::type;
   uint32_t words[total];
+
+  static __device__ __forceinline__ bool lines_along_k(const View &v) { return way == Way::any ? v.row_lines : way == Way::along_k; }
 
   // A line is one x or one k, `wide` the elements that a read brings.
   template <bool along_k> struct Part {
@@ -98,7 +108,7 @@ class BatchedFragment {
   template <bool along_k>
   static __device__ __forceinline__ uint32_t wanted(const View &v, int x0, int k0) {
     using P = Part<along_k>;
-    const int rows = static_cast<int>(v.rows), cols = static_cast<int>(v.cols);
+    const int rows = way == Way::any ? static_cast<int>(v.rows) : INT_MAX, cols = way == Way::any || Map::chunk > Map::tile ? static_cast<int>(v.cols) : INT_MAX;
     if (x0 + Map::tile <= rows && k0 + Map::chunk <= cols && whole(v, x0, k0)) return ~0u;
     const int x = x0 + Map::first_x(), k = k0 + Map::first_k(), below = x - k;
     const unsigned least = v.fill == Fill::lower ? 1 - P::wide : -far, span = (v.fill == Fill::full ? 2 * far : far) + P::wide - 1;
@@ -149,15 +159,16 @@ class BatchedFragment {
  public:
   // A bit for every read of a vector in which an element exists.
   static __device__ __forceinline__ uint32_t wanted(const BatchedSide &side, int x0, int k0) {
-    return side.view.row_lines ? wanted<true>(side.view, x0, k0) : wanted<false>(side.view, x0, k0);
+    return lines_along_k(side.view) ? wanted<true>(side.view, x0, k0) : wanted<false>(side.view, x0, k0);
   }
 
   __device__ __forceinline__ void load(const BatchedSide &side, const T *data, int x0, int k0, uint32_t reads) {
-    if (side.vectors) {
-      if (side.view.row_lines) read_vectors<true>(side.view, data, x0, k0, reads);
+    const bool along_k = lines_along_k(side.view);
+    if (way != Way::any || side.vectors) {
+      if (along_k) read_vectors<true>(side.view, data, x0, k0, reads);
       else read_vectors<false>(side.view, data, x0, k0, reads);
     } else {
-      if (side.view.row_lines) read_singly<true>(side.view, data, x0, k0);
+      if (along_k) read_singly<true>(side.view, data, x0, k0);
       else read_singly<false>(side.view, data, x0, k0);
     }
   }
@@ -175,19 +186,20 @@ class BatchedFragment {
 
   // Sorted into cells and masked by selection: zero outside the fill, one on a unit diagonal. Outside the matrix there are zeros already.
   __device__ __forceinline__ void take(const BatchedSide &side, int x0, int k0, Cell (&cell)[X][cells]) const {
+    const bool along_k = lines_along_k(side.view);
 #pragma unroll
     for (int i = 0; i < X; ++i)
 #pragma unroll
       for (int c = 0; c < cells; ++c) {
         if constexpr (size == 2) {
           const int from = (2 * c * X + i) / 2, next = ((2 * c + 1) * X + i) / 2;
-          cell[i][c] = side.view.row_lines ? words[i * K / 2 + c] : __byte_perm(words[from], words[next], i % 2 ? 0x7632 : 0x5410);
+          cell[i][c] = along_k ? words[i * K / 2 + c] : __byte_perm(words[from], words[next], i % 2 ? 0x7632 : 0x5410);
         } else if constexpr (size == 4) {
-          cell[i][c] = __uint_as_float(side.view.row_lines ? words[i * K + c] : words[c * X + i]);
+          cell[i][c] = __uint_as_float(along_k ? words[i * K + c] : words[c * X + i]);
         } else {
-          const int along_k = 2 * (i * K + c), along_x = 2 * (c * X + i);
-          cell[i][c] = side.view.row_lines ? __hiloint2double(static_cast<int>(words[along_k + 1]), static_cast<int>(words[along_k]))
-                                           : __hiloint2double(static_cast<int>(words[along_x + 1]), static_cast<int>(words[along_x]));
+          const int in_k = 2 * (i * K + c), in_x = 2 * (c * X + i);
+          cell[i][c] = along_k ? __hiloint2double(static_cast<int>(words[in_k + 1]), static_cast<int>(words[in_k]))
+                               : __hiloint2double(static_cast<int>(words[in_x + 1]), static_cast<int>(words[in_x]));
         }
       }
     const View &v = side.view;
@@ -317,11 +329,12 @@ __device__ __forceinline__ const T *operand_of(const BatchedSide &side, int64_t 
 
 // Several tiles of C. A block has threadIdx.z matrices, threadIdx.y warps for each.
 // Assumes: m, n, k at most BatchedOrder::most_size, batch below 2^31, C apart from A and B.
-template <class Core>
+template <class Core, bool straight>
 __global__ void __launch_bounds__(32 * BatchedOrder::most_warps, Core::resident) batched_tiles(const __grid_constant__ BatchedArguments args) {
   using T = typename Core::T;
   using Map = typename Core::Map;
-  using Fragment = BatchedFragment<Map, T>;
+  using FragmentA = BatchedFragment<Map, T, straight ? Way::along_k : Way::any>;
+  using FragmentB = BatchedFragment<Map, T, straight ? Way::along_x : Way::any>;
   using Cell = typename CellOf<T>::type;
   constexpr int X = Map::held_x, cells = Map::held_k / CellOf<T>::elements;
   __shared__ __align__(16) float shared[BatchedOrder::most_warps * Core::shared_floats + 1];
@@ -339,13 +352,14 @@ __global__ void __launch_bounds__(32 * BatchedOrder::most_warps, Core::resident)
 #pragma unroll 1
     for (int k = k_begin; k < k_end; k += Core::depth * Map::chunk) {
       // All loads of a step before the first product.
-      Fragment a_now[Core::depth], b_now[Core::depth];
+      FragmentA a_now[Core::depth];
+      FragmentB b_now[Core::depth];
 #pragma unroll
       for (int d = 0; d < Core::depth; ++d) {
         const int at = k + d * Map::chunk;
         if (d > 0 && at >= k_end) break;
-        a_now[d].load(args.a, a, i0, at, Fragment::wanted(args.a, i0, at));
-        b_now[d].load(args.b, b, j0, at, Fragment::wanted(args.b, j0, at));
+        a_now[d].load(args.a, a, i0, at, FragmentA::wanted(args.a, i0, at));
+        b_now[d].load(args.b, b, j0, at, FragmentB::wanted(args.b, j0, at));
       }
 #pragma unroll
       for (int d = 0; d < Core::depth; ++d) {
@@ -354,7 +368,7 @@ __global__ void __launch_bounds__(32 * BatchedOrder::most_warps, Core::resident)
         Cell left[X][cells], right[X][cells];
         a_now[d].take(args.a, i0, at, left);
         b_now[d].take(args.b, j0, at, right);
-        core.multiply(left, right, {Fragment::parts(args.a.view, i0, at), Fragment::parts(args.b.view, j0, at)});
+        core.multiply(left, right, {FragmentA::parts(args.a.view, i0, at), FragmentB::parts(args.b.view, j0, at)});
       }
     }
     if (stands(args, core)) store_tile(args, core, runs_of<Map>(args, i0, j0), batch, i0, j0);
@@ -362,35 +376,39 @@ __global__ void __launch_bounds__(32 * BatchedOrder::most_warps, Core::resident)
   }
 }
 
+constexpr int warps_of_single = 4;  // in a block, each with matrices of its own
+
 // C is one tile, and k is no longer than its edge: what a lane reads and masks is the same for every matrix. Of pairs, the second begins at
 // (8, 8) of the tile in A, B and C alike.
-template <class Core>
-__global__ void __launch_bounds__(32 * BatchedOrder::most_warps, Core::resident) batched_single(const __grid_constant__ BatchedArguments args) {
+template <class Core, bool straight>
+__global__ void __launch_bounds__(32 * warps_of_single, Core::resident) batched_single(const __grid_constant__ BatchedArguments args) {
   using T = typename Core::T;
   using Map = typename Core::Map;
-  using Fragment = BatchedFragment<Map, T>;
+  using FragmentA = BatchedFragment<Map, T, straight ? Way::along_k : Way::any>;
+  using FragmentB = BatchedFragment<Map, T, straight ? Way::along_x : Way::any>;
   using Cell = typename CellOf<T>::type;
   constexpr int X = Map::held_x, cells = Map::held_k / CellOf<T>::elements, chunks = Map::tile > Map::chunk ? Map::tile / Map::chunk : 1;
-  __shared__ __align__(16) float shared[BatchedOrder::most_warps * Core::shared_floats + 1];
+  __shared__ __align__(16) float shared[warps_of_single * Core::shared_floats + 1];
 
-  const int per_tile = Map::tile == 16 && args.pairs ? 2 : 1, second = per_tile == 2 ? Map::first_x() / 8 : 0, origin = -8 * second;
+  const int per_tile = Map::tile == 16 && !straight && args.pairs ? 2 : 1, second = per_tile == 2 ? Map::first_x() / 8 : 0, origin = -8 * second;
   uint32_t a_reads[chunks], b_reads[chunks];
 #pragma unroll
   for (int c = 0; c < chunks; ++c) {
     const int k = c * Map::chunk;
     const bool other = per_tile == 2 && (k + Map::first_k()) / 8 != second;  // rows of one matrix, k of the other
-    a_reads[c] = other ? 0 : Fragment::wanted(args.a, origin, k + origin);
-    b_reads[c] = other ? 0 : Fragment::wanted(args.b, origin, k + origin);
+    a_reads[c] = other ? 0 : FragmentA::wanted(args.a, origin, k + origin);
+    b_reads[c] = other ? 0 : FragmentB::wanted(args.b, origin, k + origin);
   }
   const BatchedRuns all_runs = runs_of<Map>(args, origin, origin);
   const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.y), 0);
-  const int64_t step = static_cast<int64_t>(gridDim.x) * BatchedOrder::most_warps * per_tile;
+  const int64_t step = static_cast<int64_t>(gridDim.x) * warps_of_single * per_tile;
 #pragma unroll 1
-  for (int64_t from = (static_cast<int64_t>(blockIdx.x) * BatchedOrder::most_warps + warp) * per_tile; from < args.p.batch; from += step) {
+  for (int64_t from = (static_cast<int64_t>(blockIdx.x) * warps_of_single + warp) * per_tile; from < args.p.batch; from += step) {
     const int64_t batch = from + second;
     const bool there = batch < args.p.batch;
     const T *const a = operand_of<T>(args.a, batch), *const b = operand_of<T>(args.b, batch);
-    Fragment a_now[chunks], b_now[chunks];
+    FragmentA a_now[chunks];
+    FragmentB b_now[chunks];
 #pragma unroll
     for (int c = 0; c < chunks; ++c) {
       a_now[c].load(args.a, a, origin, c * Map::chunk + origin, there ? a_reads[c] : 0);
@@ -416,17 +434,24 @@ template <class Core, bool single>
 constexpr BatchedVariant batched_variant() {
   const auto load = [] {
     cudaFuncAttributes attributes;
-    if constexpr (single) TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, batched_single<Core>));
-    else TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, batched_tiles<Core>));
+    if constexpr (single) {
+      TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, batched_single<Core, false>));
+      TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, batched_single<Core, true>));
+    } else {
+      TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, batched_tiles<Core, false>));
+      TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, batched_tiles<Core, true>));
+    }
   };
   const auto launch = [](const BatchedArguments &args, int multiprocessors, cudaStream_t stream) {
-    constexpr int warps = BatchedOrder::most_warps;
     if constexpr (single) {
+      constexpr int warps = warps_of_single;
       const int64_t most = int64_t{multiprocessors} * Core::resident, blocks = (args.p.batch + warps - 1) / warps;
-      batched_single<Core><<<static_cast<unsigned>(blocks < most ? blocks : most), dim3(32, warps), 0, stream>>>(args);
+      const auto kernel = args.straight(Core::Map::tile) ? batched_single<Core, true> : batched_single<Core, false>;
+      kernel<<<static_cast<unsigned>(blocks < most ? blocks : most), dim3(32, warps), 0, stream>>>(args);
     } else {
       const int64_t each = args.order.matrices_per_block(), blocks = (args.p.batch + each - 1) / each;
-      batched_tiles<Core><<<static_cast<unsigned>(blocks), dim3(32, static_cast<unsigned>(args.order.warps), static_cast<unsigned>(each)), 0, stream>>>(args);
+      const auto kernel = args.straight(Core::Map::tile) ? batched_tiles<Core, true> : batched_tiles<Core, false>;
+      kernel<<<static_cast<unsigned>(blocks), dim3(32, static_cast<unsigned>(args.order.warps), static_cast<unsigned>(each)), 0, stream>>>(args);
     }
     TRITRI_CUDA_CHECK(cudaGetLastError());
   };

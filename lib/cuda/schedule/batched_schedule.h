@@ -15,7 +15,7 @@ struct BatchedPlace {
 // The tiles of one matrix dealt out to the warps that share it, each warp's longest first. The same for every matrix of the batch.
 struct BatchedOrder {
   static constexpr int64_t most_size = 128;  // of m, n and k
-  static constexpr int most_tiles = 16, most_warps = 4;
+  static constexpr int most_tiles = 16, most_warps = 8;
 
   int8_t warps = 1;                    // per matrix
   int8_t first[most_warps + 1] = {};   // warp w has places [first[w], first[w + 1])
@@ -24,7 +24,7 @@ struct BatchedOrder {
 
   // Places inside C's fill only. Needs at most most_tiles tiles of `edge` x `edge`; `chunk`: the k of one step.
   BatchedOrder(const Problem &p, int edge, int chunk);
-  TRITRI_HD constexpr int matrices_per_block() const { return most_warps / warps; }
+  TRITRI_HD constexpr int matrices_per_block() const { return warps < 4 ? 4 / warps : 1; }
 };
 
 // Bytes that the batch moves to and from memory, lines rounded to what memory fetches at once.
