@@ -89,7 +89,7 @@ std::vector<Named> variants_of(Dtype dtype, int32_t compute) {
 }
 
 void run(const BatchedVariant &variant, const Problem &p, const GpuTraits &traits) {
-  variant.launch(BatchedArguments(p, BatchedOrder(p, variant.tile, variant.chunk)), traits.multiprocessors, nullptr);
+  variant.launch(BatchedArguments(p, variant.order(p)), traits.multiprocessors, nullptr);
 }
 
 // A stored matrix and the op on it, as a caller would say it.

@@ -36,9 +36,10 @@ bool can(const Problem &p, const GpuTraits &traits) {
 
 Plan plan(const Problem &p, const GpuTraits &traits) {
   const BatchedVariant &v = variant_of(p, traits);
-  const BatchedOrder order(p, v.tile, v.chunk);
+  const BatchedOrder order = v.order(p);
   // Seen on an H200: what a launch takes, and what a warp waits for memory in a turn when it is alone.
-  constexpr double launch = 3.5e-6, wait_single = 0.5e-6, wait = 1.2e-6;
+  constexpr double launch = 3.5e-6;
+  const double wait = v.tile == 16 ? 0.3e-6 : 0.85e-6;
   const double slow = p.dtype == Dtype::f64 && !fast_double(traits) ? 40 : 1;
   const int per_tile = v.single && std::max({p.m, p.n, p.k}) <= 8 ? 2 : 1;  // matrices
   const double turns = slow * v.turn * order.total * static_cast<double>(p.batch) / (per_tile * traits.multiprocessors);
@@ -46,7 +47,7 @@ Plan plan(const Problem &p, const GpuTraits &traits) {
   plan.tile_m = plan.tile_n = v.tile;
   plan.tile_k = v.chunk;
   // Waiting hides behind the work of many matrices.
-  plan.seconds = launch + std::hypot((v.single ? wait_single : wait) * order.longest, std::max(batched_bytes(p) / traits.bytes_per_second, turns));
+  plan.seconds = launch + std::hypot(wait * order.longest, std::max(batched_bytes(p) / traits.bytes_per_second, turns));
   return plan;
 }
 
@@ -58,7 +59,7 @@ void load(const GpuTraits &traits) {
 
 void launch(const Problem &p, const Plan &, void *, const GpuTraits &traits, cudaStream_t stream) {
   const BatchedVariant &v = variant_of(p, traits);
-  v.launch(BatchedArguments(p, BatchedOrder(p, v.tile, v.chunk)), traits.multiprocessors, stream);
+  v.launch(BatchedArguments(p, v.order(p)), traits.multiprocessors, stream);
 }
 
 }  // namespace

@@ -6,20 +6,20 @@ namespace {
 template <class T>
 struct Small : HalfCore<T, 16> {
   using HalfCore<T, 16>::HalfCore;
-  static constexpr int resident = 8;
+  static constexpr int resident = 8, most = 16, share = 1;
   static constexpr double turn = 35e-9;
 };
 template <class T>
 struct Single : HalfCore<T, 32> {
   using HalfCore<T, 32>::HalfCore;
-  static constexpr int resident = 5;
-  static constexpr double turn = 100e-9;
+  static constexpr int resident = 5, most = 31, share = 1;
+  static constexpr double turn = 80e-9;
 };
 template <class T>
 struct Tiles : HalfCore<T, 32> {
   using HalfCore<T, 32>::HalfCore;
-  static constexpr int resident = 3, depth = 1;
-  static constexpr double turn = 110e-9;
+  static constexpr int resident = 3, depth = 1, most = 128, share = 6;
+  static constexpr double turn = 85e-9;
 };
 
 template <class T>

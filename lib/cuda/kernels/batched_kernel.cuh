@@ -48,11 +48,14 @@ struct BatchedArguments {
 // One instantiation, as the host sees it.
 struct BatchedVariant {
   int tile, chunk;
-  bool single;  // m, n, k at most a tile's edge
-  double turn;  // what a multiprocessor takes, of an H200, for one chunk of one tile or for its store
+  int most;     // of m, n and k
+  bool single;  // a warp has matrices to itself
+  int share;    // warps that share a matrix, at most
+  double turn;  // what a multiprocessor of an H200 takes for one chunk of one tile, or for its store
   void (*load)();
   void (*launch)(const BatchedArguments &arguments, int multiprocessors, cudaStream_t stream);
-  bool can(const Problem &p) const { return !single || (p.m <= tile && p.n <= tile && p.k <= tile); }
+  bool can(const Problem &p) const { return p.m <= most && p.n <= most && p.k <= most; }
+  BatchedOrder order(const Problem &p) const { return {p, tile, chunk, share}; }
 };
 struct BatchedVariants { const BatchedVariant *first; int count; };  // the first that can is the best
 extern const BatchedVariants batched_tf32x3, batched_f32_double, batched_tf32, batched_ffma, batched_f64, batched_f16, batched_bf16;
@@ -378,7 +381,7 @@ __global__ void __launch_bounds__(32 * BatchedOrder::most_warps, Core::resident)
 
 constexpr int warps_of_single = 4;  // in a block, each with matrices of its own
 
-// C is one tile, and k is no longer than its edge: what a lane reads and masks is the same for every matrix. Of pairs, the second begins at
+// C is one tile, and k is no longer than its edge: a warp goes from matrix to matrix, and what a lane reads and masks is the same for every matrix. Of pairs, the second begins at
 // (8, 8) of the tile in A, B and C alike.
 template <class Core, bool straight>
 __global__ void __launch_bounds__(32 * warps_of_single, Core::resident) batched_single(const __grid_constant__ BatchedArguments args) {
@@ -455,7 +458,7 @@ constexpr BatchedVariant batched_variant() {
     }
     TRITRI_CUDA_CHECK(cudaGetLastError());
   };
-  return {Core::Map::tile, Core::Map::chunk, single, Core::turn, load, launch};
+  return {Core::Map::tile, Core::Map::chunk, Core::most, single, Core::share, Core::turn, load, launch};
 }
 
 }  // namespace tritri::cuda

@@ -24,7 +24,7 @@ double line_bytes(const View &x, Dtype dtype) {
 
 }  // namespace
 
-BatchedOrder::BatchedOrder(const Problem &p, int edge, int chunk) {
+BatchedOrder::BatchedOrder(const Problem &p, int edge, int chunk, int share) {
   Tile tiles[most_tiles];
   int count = 0;
   for (int64_t i = 0; i * edge < p.m; ++i)
@@ -40,7 +40,7 @@ BatchedOrder::BatchedOrder(const Problem &p, int edge, int chunk) {
   std::stable_sort(tiles, tiles + count, [](const Tile &x, const Tile &y) { return x.cost > y.cost; });
 
   // As many warps as can be kept busy: matrices come and go faster, and their warps find each other's reads in the L1 cache.
-  for (int8_t w = most_warps; w >= 1; --w) {
+  for (int8_t w = static_cast<int8_t>(share); w >= 1; --w) {
     int16_t load[most_warps] = {};
     int owner[most_tiles];
     for (int t = 0; t < count; ++t) {

@@ -22,8 +22,8 @@ struct BatchedOrder {
   BatchedPlace place[most_tiles] = {};
   int16_t longest = 0, total = 0;      // cost of the busiest warp and of all, in chunks of k
 
-  // Places inside C's fill only. Needs at most most_tiles tiles of `edge` x `edge`; `chunk`: the k of one step.
-  BatchedOrder(const Problem &p, int edge, int chunk);
+  // Places inside C's fill only. Needs at most most_tiles tiles of `edge` x `edge`; `chunk`: the k of one step; `share`: warps at most.
+  BatchedOrder(const Problem &p, int edge, int chunk, int share = most_warps);
   TRITRI_HD constexpr int matrices_per_block() const { return warps < 4 ? 4 / warps : 1; }
 };
 
