@@ -120,10 +120,19 @@ __device__ __forceinline__ uint64_t flag_get(const uint64_t *flag) {
   return value;
 }
 
-// --- programmatic dependent launch: a kernel may start before the one that it depends on has ended
-__device__ __forceinline__ void launch_dependents() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
+// --- programmatic dependent launch: a kernel may start before the one that it depends on has ended. The copies that use it are compiled for
+// older cards as well, which never launch them.
+__device__ __forceinline__ void launch_dependents() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
 // Until the kernel before has ended and its stores can be seen; at once, if this one was launched the ordinary way.
-__device__ __forceinline__ void wait_for_primary() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+__device__ __forceinline__ void wait_for_primary() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 
 // --- bulk tensor copies: a box at (x, y, z) of the map; what lies outside the tensor arrives as zeros and is never stored
 __device__ __forceinline__ void copy_in(uint32_t to, const CUtensorMap *map, uint32_t barrier, int x, int y, int z) {
