@@ -127,7 +127,7 @@ def accuracy_markdown(accuracy: list[dict]) -> str:
         row += [_verdict(found[mode, edge, None]) for edge in edges]
         rows.append(row)
     every = all(line["right"] is not False for line in accuracy)
-    lead = (f"Errors of `lower*lower`, rms / largest |error| over (|A| |B|) of an element against more than float64, k = n = {sizes[-1]}, and the bound that holds for each element "
+    lead = (f"Errors of `lower*lower`, rms / largest |error| over (|A| |B|) of an element against more than float64, k = n = {sizes[-1]}, and the bound that each element is held to "
             f"(u: half the distance from 1 to the next number, u32 float32's); {'all' if every else 'NOT ALL'} {len(accuracy)} measurements, n = "
             f"{', '.join(map(str, sizes))}, are within it. \"Graded\" inputs differ by powers of two, up to 2^20 either way in float32. Then inputs at the ends of the range:")
     return lead + "\n\n" + table(["", *kinds, "bound", *edges], rows)
