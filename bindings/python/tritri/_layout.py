@@ -38,6 +38,11 @@ def tight_strides(shape) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
+def is_tight(shape, strides) -> bool:
+    """Whether an array has no gaps and lies in row order. Strides of axes that nobody steps along do not count."""
+    return 0 in shape or (strides is not None and all(size == 1 or step == tight for size, step, tight in zip(shape, strides, tight_strides(shape))))
+
+
 def descriptor(dtype: int, fill: int, diag: int, shape, order_ld: tuple[int, int], count: int = 1, batch_stride: int = 0) -> tuple:
     """The tuple that stands for a tritri_matrix_desc."""
     return dtype, fill, diag, order_ld[0], STRIDED, shape[-2], shape[-1], order_ld[1], count, batch_stride
@@ -64,6 +69,8 @@ def extent(rows: int, cols: int, order_ld: tuple[int, int]) -> int:
 
 def overlaps(shape, strides) -> bool:
     """Whether two elements of an array lie in one place. Of a layout that only counting could clear, only so much is counted."""
+    if 0 in shape:  # NumPy gives an array without elements strides of 0
+        return False
     axes = sorted((abs(step), size) for size, step in zip(shape, strides) if size > 1)
     reach = 0
     for step, size in axes:

@@ -49,7 +49,7 @@ def packed_memory(function: str, array, shape, fill: int, writable: bool = False
         raise TypeError(f"{where}: must be in host memory, got one on CUDA device {view.place}")
     if not view.shape or view.shape[-1] != elements or 0 in view.shape[:-1]:
         raise ValueError(f"{where}: must have shape (..., {elements}) for packed {FILL_NAMES[fill]} {shape[0]} x {shape[1]} matrices, got {tuple(view.shape)}")
-    if view.conj or view.strides != _layout.tight_strides(view.shape):
+    if view.conj or not _layout.is_tight(view.shape, view.strides):
         if writable:
             raise ValueError(f"{where}: must lie without gaps in row order, got strides {view.strides}")
         view = family.view(family.compact(array), where)

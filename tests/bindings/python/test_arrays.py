@@ -124,11 +124,15 @@ def test_L_and_U_share_one_buffer_which_is_not_written():
     assert both.tobytes() == before.tobytes()
 
 
-@pytest.mark.parametrize("shape_a, shape_b", [((0, 0), (0, 0)), ((0, 3), (3, 2)), ((2, 0), (0, 3)), ((2, 3), (3, 0)), ((1, 1), (1, 1)), ((1, 5), (5, 1)), ((5, 1), (1, 5))])
+@pytest.mark.parametrize("shape_a, shape_b", [((0, 0), (0, 0)), ((0, 3), (3, 2)), ((2, 0), (0, 3)), ((2, 3), (3, 0)), ((0, 2, 3), (3, 4)), ((1, 1), (1, 1)), ((1, 5), (5, 1)), ((5, 1), (1, 5))])
 @pytest.mark.parametrize("out_fill", FILLS)
 def test_B1_thin_and_empty(rng, shape_a, shape_b, out_fill):
     a, b = random(rng, shape_a, "float64"), random(rng, shape_b, "float64")
-    assert_close(tritri.multiply(a, b, a_fill="full", b_fill="full", out_fill=out_fill), product(a, b, a_fill="full", b_fill="full", out_fill=out_fill), k=5)
+    want = product(a, b, a_fill="full", b_fill="full", out_fill=out_fill)
+    assert_close(tritri.multiply(a, b, a_fill="full", b_fill="full", out_fill=out_fill), want, k=5)
+    out = np.zeros(want.shape)
+    assert tritri.multiply(a, b, a_fill="full", b_fill="full", out_fill=out_fill, out=out) is out
+    assert_close(out, want, k=5)
 
 
 def test_inner_dimension_0_gives_beta_out():

@@ -52,3 +52,15 @@ def test_even_batch(shape, strides, want):
 @pytest.mark.parametrize("a, b", [((), ()), ((3,), ()), ((1, 3), (2, 1)), ((5, 1, 3), (2, 3)), ((0,), (1,))])
 def test_broadcast_is_numpy_s(a, b):
     assert _layout.broadcast("f", a, b) == np.broadcast_shapes(a, b)
+
+
+@pytest.mark.parametrize("shape, strides, want", [((2, 3), (3, 1), True), ((2, 3), (4, 1), False), ((1, 3), (99, 1), True), ((3, 1), (1, -7), True), ((3,), (-1,), False),
+                                                  ((3,), (0,), False), ((0, 3), (0, 0), True), ((0,), (8,), True), ((), (), True), ((3,), None, False)])
+def test_is_tight(shape, strides, want):
+    assert _layout.is_tight(shape, strides) is want
+
+
+@pytest.mark.parametrize("shape, strides, want", [((2, 3), (3, 1), False), ((2, 3), (2, 1), True), ((2, 3), (-3, -1), False), ((2, 3), (0, 1), True), ((1, 3), (0, 1), False),
+                                                  ((0, 3), (0, 0), False), ((2, 0, 3), (0, 0, 0), False)])
+def test_overlaps(shape, strides, want):
+    assert _layout.overlaps(shape, strides) is want

@@ -12,7 +12,7 @@ TRIANGLES = ("lower", "upper")
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("fill", TRIANGLES)
-@pytest.mark.parametrize("shape", [(5, 5), (6, 3), (3, 6), (2, 4, 4), (2, 3, 4, 4), (1, 1)])
+@pytest.mark.parametrize("shape", [(5, 5), (6, 3), (3, 6), (2, 4, 4), (2, 3, 4, 4), (1, 1), (0, 0), (3, 0, 4), (2, 3, 4, 0)])
 def test_round_trips(context, rng, dtype, fill, shape):
     array = random(rng, shape, dtype)
     packed = tritri.pack(array, fill)
