@@ -5,7 +5,6 @@
 #include "core/canonical.h"
 #include "core/k_range.h"
 #include "cuda/cublas/route.h"
-#include "cuda/schedule/strips.h"
 
 namespace tritri::cuda {
 
@@ -29,18 +28,6 @@ inline Block touched(const Problem &p, Range strip, Range k) {
   if (p.c.fill == Fill::lower) t.cols.end = std::min(t.cols.end, t.rows.end);
   if (p.c.fill == Fill::upper) t.cols.begin = std::max(t.cols.begin, t.rows.begin);
   return t;
-}
-
-// Calls gemm(block, k) for every GEMM of a masked product's group that has anything to do.
-template <class Gemm>
-void each_strip(const Problem &p, const CublasPlan &plan, Gemm &&gemm) {
-  const Strips strips(p, plan.strip);
-  for (int64_t strip = 0; strip < strips.count; ++strip) {
-    Block block{strips.rows_of(strip), strips.cols_of(strip)};
-    if (p.c.fill == Fill::lower) block.cols.end = std::min(block.cols.end, block.rows.end);
-    if (p.c.fill == Fill::upper) block.cols.begin = std::max(block.cols.begin, block.rows.begin);
-    if (!block.cols.empty()) gemm(block, strips.k_of(strip));
-  }
 }
 
 // Calls gemm(panel, block) for every GEMM of one group, strip by strip, and strip_end(strip) after each.

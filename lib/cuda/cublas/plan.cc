@@ -4,7 +4,6 @@
 #include "core/k_range.h"
 #include "cuda/cublas/blocks.h"
 #include "cuda/cublas/route.h"
-#include "cuda/schedule/strips.h"
 
 namespace tritri::cuda {
 namespace {
@@ -30,8 +29,9 @@ bool writable(const Problem &p) {
   return p.c.fill == Fill::full && !p.c.packed && p.c.batch_stride >= 0 && is_aligned(p.c.data, element_bytes(p.dtype));
 }
 
+// Below 256 it never is the fastest form, and its kernels read the other half of a small triangle, if only to drop it.
 bool has_trmm(const Problem &p) {
-  return !is_thin(p.m, p.n, p.k) && writable(p) && p.beta == std::complex<double>(0, 0) && p.compute != TRITRI_COMPUTE_TF32 && p.batch <= 16 &&
+  return std::min({p.m, p.n, p.k}) >= 256 && writable(p) && p.beta == std::complex<double>(0, 0) && p.compute != TRITRI_COMPUTE_TF32 && p.batch <= 16 &&
          p.dtype != Dtype::f16 && p.dtype != Dtype::bf16;
 }
 
@@ -116,10 +116,10 @@ void size_masked(const Problem &p, CublasPlan *plan) {
   total_bytes(plan);
 }
 
-CublasPlan plan_masked(const Problem &p, const GpuTraits &traits, size_t blas_bytes, size_t limit, int64_t strip) {
+CublasPlan plan_masked(const Problem &p, const GpuTraits &traits, size_t blas_bytes, size_t limit) {
   CublasPlan plan;
   plan.form = CublasForm::masked;
-  plan.strip = strip;
+  plan.strip = p.m;
   plan.panel = p.k;
   plan.blas_bytes = blas_bytes;
   plan.pack_a = !readable(p, p.a);
@@ -132,15 +132,12 @@ CublasPlan plan_masked(const Problem &p, const GpuTraits &traits, size_t blas_by
     plan.group -= (plan.group + 15) / 16;
     size_masked(p, &plan);
   }
-  const double group = static_cast<double>(plan.group), all = static_cast<double>(p.m) * static_cast<double>(p.n) * group;
-  double seconds = 0;
-  each_strip(p, plan, [&](const Block &block, Range k) {
-    seconds += gemm_seconds(p, traits, static_cast<double>(block.rows.size()), static_cast<double>(block.cols.size()), static_cast<double>(k.size()), group, 1);
-  });
+  const double m = static_cast<double>(p.m), n = static_cast<double>(p.n), group = static_cast<double>(plan.group), all = m * n * group;
+  double seconds = gemm_seconds(p, traits, m, n, static_cast<double>(p.k), group, 1);
   if (plan.pack_a || plan.pack_b) seconds += small_launch;
   if (plan.pack_a) seconds += copy_seconds(p.a, p.dtype, traits, group);
   if (plan.pack_b) seconds += copy_seconds(p.b, p.dtype, traits, group);
-  if (!plan.into_c) seconds += (strip < p.m && has_structure(p) ? 2 : 1) * (small_launch + moving(traits, all, accumulator(p.dtype))) + moving(traits, all, p.dtype);
+  if (!plan.into_c) seconds += small_launch + moving(traits, all, accumulator(p.dtype)) + moving(traits, all, p.dtype);
   else if (has_structure(p)) seconds += small_launch + walking(traits, static_cast<double>(p.m) * static_cast<double>(p.n), p.dtype, p.n, group);
   plan.seconds = seconds * static_cast<double>((p.batch + plan.group - 1) / plan.group);
   return plan;
@@ -264,7 +261,7 @@ std::vector<CublasPlan> cublas_candidates(const Problem &p, const GpuTraits &tra
   const bool thin = is_thin(p.m, p.n, p.k);
   if (!thin && writable(p) && readable(p, p.a) && readable(p, p.b)) return {plan_gemm(p, traits, blas_bytes)};
   std::vector<CublasPlan> plans = {plan_blocked(p, traits, blas_bytes, limit)};
-  if (!thin) plans.push_back(plan_masked(p, traits, blas_bytes, limit, p.m));
+  if (!thin) plans.push_back(plan_masked(p, traits, blas_bytes, limit));
   // TRMM wants its full operand with lines along rows, in place or copied.
   if (has_trmm(p) && is_trmm_triangle(p, p.a) && p.b.row_lines) plans.push_back(plan_trmm(p, traits, blas_bytes, false));
   if (has_trmm(p) && is_trmm_triangle(p, p.b) && p.a.row_lines) plans.push_back(plan_trmm(p, traits, blas_bytes, true));

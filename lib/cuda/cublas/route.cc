@@ -77,9 +77,9 @@ struct Run {
     return {data, x.ld, x.batch_stride, x.row_lines, x.conj};
   }
 
-  // Copies what the plan packs, whole and masked, for these matrices of the batch; what cuBLAS is to read instead.
+  // Copies what the plan packs, whole and masked, for these matrices of the batch; what GEMM is to read instead.
   struct Inputs { Operand a, b; };
-  Inputs masked(Range group, char *workspace, const Strips *strips = nullptr) const {
+  Inputs masked(Range group, char *workspace) const {
     Inputs inputs{in_place(p.a, group.begin, 0, 0), in_place(p.b, group.begin, 0, 0)};
     MaskedCopy copies[2];
     int count = 0;
@@ -90,33 +90,22 @@ struct Run {
     };
     if (plan.pack_a) inputs.a = pack(p.a, plan.a_ld, plan.a_stride, workspace + plan.sum_bytes);
     if (plan.pack_b) inputs.b = pack(p.b, plan.b_ld, plan.b_stride, workspace + plan.sum_bytes + plan.a_bytes);
-    if (count > 0 || strips) copy_masked(p, copies, count, strips, group, stream);
+    if (count > 0) copy_masked(p, copies, count, group, stream);
     return inputs;
   }
 
-  Operand from(Operand x, int64_t row, int64_t col) const {
-    x.data = static_cast<const char *>(x.data) + (x.row_lines ? row * x.ld + col : col * x.ld + row) * element_bytes(p.dtype);
-    return x;
-  }
-
-  // GEMM in place and over masked copies.
   void run_whole(char *workspace) const {
-    const bool in_strips = plan.strip < p.m;
-    const Dtype result = plan.into_c ? p.dtype : accumulator(p.dtype);
-    const int64_t ld = plan.into_c ? p.c.ld : plan.sum_ld, stride = plan.into_c ? p.c.batch_stride : plan.sum_stride;
     for (int64_t batch = 0; batch < p.batch; batch += plan.group) {
       const Range group{batch, std::min(batch + plan.group, p.batch)};
-      const Strips strips(p, plan.strip);
-      const Inputs x = masked(group, workspace, in_strips && plan.into_c ? &strips : nullptr);
-      char *const to = plan.into_c ? static_cast<char *>(p.c_data()) + batch * p.c.batch_stride * element_bytes(p.dtype) : workspace;
-      // Sums of structural zeros, which no GEMM makes.
-      if (in_strips && !plan.into_c && has_structure(p)) TRITRI_CUDA_CHECK(cudaMemsetAsync(to, 0, static_cast<size_t>(group.size() * stride * element_bytes(result)), stream));
-      each_strip(p, plan, [&](const Block &block, Range k) {
-        gemm(block.rows.size(), block.cols.size(), k.size(), plan.into_c ? p.alpha : 1, from(x.a, block.rows.begin, k.begin), from(x.b, k.begin, block.cols.begin),
-             plan.into_c ? p.beta : 0, to + (block.rows.begin * ld + block.cols.begin) * element_bytes(result), result, ld, stride, group.size());
-      });
-      if (!plan.into_c) finish_rows(p, group, {0, p.m}, workspace, plan.sum_ld, plan.sum_stride, stream);
-      else if (has_structure(p)) repair(p, group, stream);
+      const Inputs x = masked(group, workspace);
+      if (plan.into_c) {
+        char *const c = static_cast<char *>(p.c_data()) + batch * p.c.batch_stride * element_bytes(p.dtype);
+        gemm(p.m, p.n, p.k, p.alpha, x.a, x.b, p.beta, c, p.dtype, p.c.ld, p.c.batch_stride, group.size());
+        if (has_structure(p)) repair(p, group, stream);
+      } else {
+        gemm(p.m, p.n, p.k, 1, x.a, x.b, 0, workspace, accumulator(p.dtype), plan.sum_ld, plan.sum_stride, group.size());
+        finish_rows(p, group, {0, p.m}, workspace, plan.sum_ld, plan.sum_stride, stream);
+      }
     }
   }
 

@@ -12,8 +12,8 @@ namespace tritri::cuda {
 class Cublas;
 
 // GEMM: everything is full and cuBLAS reads and writes in place. TRMM: one triangle times a full matrix. MASKED: what cuBLAS cannot read as it lies is
-// copied whole, with explicit zeros and ones, and multiplied by one GEMM for each strip of C's rows, over the k and columns that exist there: few launches,
-// so smaller products are its business. BLOCKED: strips of C's rows; for each, panels of k whose rows of A and columns of B exist, packed densely with explicit zeros on the diagonal and summed by one GEMM each.
+// copied whole, with explicit zeros and ones, and multiplied by one GEMM: few launches, so small products are its business. BLOCKED: strips of C's rows;
+// for each, panels of k whose rows of A and columns of B exist, packed densely with explicit zeros on the diagonal and summed by one GEMM each.
 enum class CublasForm : int { gemm, trmm, masked, blocked };
 const char *name(CublasForm form);
 

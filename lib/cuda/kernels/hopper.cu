@@ -17,10 +17,10 @@ namespace {
 
 // Measured on an H200: what a stage takes a worker, what a launch takes beside its work, and what a tile costs beside its stages.
 template <class T> struct Model;
-template <> struct Model<Float32> { static constexpr double stage = 1.15e-6, launch = 8e-6; static constexpr Costs costs{3, 8}; };
-template <> struct Model<Tf32> { static constexpr double stage = 0.77e-6, launch = 10e-6; static constexpr Costs costs{6, 8}; };
-template <bool B> struct Model<Half<B, 256, 2>> { static constexpr double stage = 0.67e-6, launch = 9e-6; static constexpr Costs costs{6, 8}; };
-template <bool B> struct Model<Half<B, 128, 1>> { static constexpr double stage = 0.4e-6, launch = 8e-6; static constexpr Costs costs{5, 16}; };
+template <> struct Model<Float32> { static constexpr double stage = 1.15e-6, launch = 4.5e-6; static constexpr Costs costs{3, 8}; };
+template <> struct Model<Tf32> { static constexpr double stage = 0.77e-6, launch = 6e-6; static constexpr Costs costs{6, 8}; };
+template <bool B> struct Model<Half<B, 256, 2>> { static constexpr double stage = 0.67e-6, launch = 5e-6; static constexpr Costs costs{6, 8}; };
+template <bool B> struct Model<Half<B, 128, 1>> { static constexpr double stage = 0.4e-6, launch = 2.5e-6; static constexpr Costs costs{5, 16}; };
 
 constexpr int64_t kMostColumns = INT_MAX - 1024;
 constexpr int64_t kMostBlocks = 65535, kMostRows = kMostBlocks * kArrangeEdge;  // of a grid's second and third dimension

@@ -75,51 +75,15 @@ struct MaskedBlocks {
   int64_t matrices, blocks, across;
   bool vectors;  // every line of the source begins on a 16-byte boundary
 };
-struct ZeroBlocks {
-  Strips strips;
-  void *c;
-  int64_t ld, stride, blocks, across;
-  bool vectors;
-};
-struct MaskedLaunch {
-  MaskedBlocks part[2];
-  ZeroBlocks zeros;
-};
-
-template <class T>
-__device__ void store_zeros(const ZeroBlocks &x, int64_t matrix, int64_t within) {
-  constexpr int length = vector_length<T>;
-  const int64_t col = within % x.across * block_length<T> + threadIdx.x % edge * length;
-#pragma unroll
-  for (int r = 0; r < lines_each; ++r) {
-    const int64_t row = within / x.across * block_lines + threadIdx.x / edge + r * warps;
-    if (row >= x.strips.m || col >= x.strips.n) return;
-    const Range own = x.strips.cols_of(x.strips.strip_of(row));
-    T *const to = static_cast<T *>(x.c) + matrix * x.stride + row * x.ld + col;
-    if (x.vectors && col + length <= x.strips.n && (col + length <= own.begin || col >= own.end)) {
-      *reinterpret_cast<Vector16<T> *>(to) = Vector16<T>{};
-    } else {
-#pragma unroll
-      for (int e = 0; e < length; ++e)
-        if (col + e < x.strips.n && (col + e < own.begin || col + e >= own.end)) to[e] = T{};
-    }
-  }
-}
+struct MaskedLaunch { MaskedBlocks part[2]; };
 
 template <class T>
 __global__ void __launch_bounds__(threads) masked_kernel(const __grid_constant__ MaskedLaunch launch, int64_t batch_begin, bool tf32) {
   constexpr int length = vector_length<T>;
-  int64_t index = blockIdx.x;
-  const int64_t first_part = launch.part[0].matrices * launch.part[0].blocks, both_parts = first_part + launch.part[1].matrices * launch.part[1].blocks;
-  if (index >= both_parts) {
-    index -= both_parts;
-    store_zeros<T>(launch.zeros, index / launch.zeros.blocks, index % launch.zeros.blocks);
-    return;
-  }
-  const bool second = index >= first_part;
+  const int64_t first_part = launch.part[0].matrices * launch.part[0].blocks;
+  const bool second = blockIdx.x >= first_part;
   const MaskedBlocks &x = launch.part[second];
-  if (second) index -= first_part;
-  const int64_t matrix = index / x.blocks, within = index % x.blocks;
+  const int64_t index = blockIdx.x - (second ? first_part : 0), matrix = index / x.blocks, within = index % x.blocks;
   const View &from = x.copy.from;
   const Lines lines = from.lines();
   const T *const data = matrix_of<T>(from, batch_begin + matrix);
@@ -233,31 +197,22 @@ void finish_rows(const Problem &p, Range batch, Range rows, const void *sums, in
   TRITRI_CUDA_CHECK(cudaGetLastError());
 }
 
-void copy_masked(const Problem &p, const MaskedCopy *copies, int count, const Strips *strips, Range batch, cudaStream_t stream) {
+void copy_masked(const Problem &p, const MaskedCopy *copies, int count, Range batch, cudaStream_t stream) {
   visit_element(p.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     constexpr int64_t element = sizeof(T);
-    const auto vectors = [](const View &x) {
-      return !x.packed && reinterpret_cast<uintptr_t>(x.data) % 16 == 0 && x.ld * element % 16 == 0 && x.batch_stride * element % 16 == 0;
-    };
-    const auto across = [](int64_t length) { return (length + block_length<T> - 1) / block_length<T>; };
-    const auto down = [](int64_t lines) { return (lines + block_lines - 1) / block_lines; };
     MaskedLaunch launch{};
     int64_t blocks = 0;
     for (int x = 0; x < count; ++x) {
       MaskedBlocks &part = launch.part[x];
       part.copy = copies[x];
-      const Lines lines = part.copy.from.lines();
-      part.across = across(lines.length);
-      part.blocks = down(lines.count) * part.across;
+      const View &from = part.copy.from;
+      const Lines lines = from.lines();
+      part.across = (lines.length + block_length<T> - 1) / block_length<T>;
+      part.blocks = (lines.count + block_lines - 1) / block_lines * part.across;
       part.matrices = part.copy.stride == 0 ? 1 : batch.size();
-      part.vectors = vectors(part.copy.from);
+      part.vectors = !from.packed && reinterpret_cast<uintptr_t>(from.data) % 16 == 0 && from.ld * element % 16 == 0 && from.batch_stride * element % 16 == 0;
       blocks += part.matrices * part.blocks;
-    }
-    if (strips) {
-      const int64_t first = batch.begin * p.c.batch_stride;
-      launch.zeros = {*strips, static_cast<T *>(p.c_data()) + first, p.c.ld, p.c.batch_stride, down(p.m) * across(p.n), across(p.n), vectors(p.c)};
-      blocks += batch.size() * launch.zeros.blocks;
     }
     masked_kernel<T><<<static_cast<unsigned>(blocks), threads, 0, stream>>>(launch, batch.begin, p.compute == TRITRI_COMPUTE_TF32);
   });

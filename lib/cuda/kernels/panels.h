@@ -3,7 +3,6 @@
 #include <cuda_runtime_api.h>
 
 #include "core/canonical.h"
-#include "cuda/schedule/strips.h"
 
 namespace tritri::cuda {
 
@@ -22,8 +21,8 @@ struct MaskedCopy {
   int64_t ld, stride;
 };
 
-// Up to two copies in one launch, for matrices [batch.begin, batch.end). With strips, what lies outside their columns in a full C becomes +0 as well.
-void copy_masked(const Problem &problem, const MaskedCopy *copies, int count, const Strips *strips, Range batch, cudaStream_t stream);
+// One or two of them in one launch, for matrices [batch.begin, batch.end).
+void copy_masked(const Problem &problem, const MaskedCopy *copies, int count, Range batch, cudaStream_t stream);
 
 // Adds what the k of `panel` contribute to these rows and columns of `sums`, which begin with element (rows.begin, cols.begin), without cuBLAS: for blocks
 // that are one element thin.

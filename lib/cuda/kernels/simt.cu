@@ -167,7 +167,7 @@ double rate(Dtype dtype, const GpuTraits &traits) {
   const bool fast_double = traits.compute_minor == 0 && traits.compute_major >= 6;  // the data-centre chips
   switch (dtype) {
     case Dtype::f64: return fast_double ? 0.16 : 0.014;
-    case Dtype::c64: return 0.12;
+    case Dtype::c64: return 0.108;
     case Dtype::c128: return fast_double ? 0.043 : 0.004;
     case Dtype::f32: case Dtype::f16: case Dtype::bf16: break;
   }
@@ -181,7 +181,7 @@ Plan plan(const Problem &p, const GpuTraits &traits) {
   plan.tile_k = depth;
   const double speed = rate(p.dtype, traits) * traits.fma32_per_second, pairs = tiled_pairs(p, tile, tile) * static_cast<double>(p.batch);
   // Few tiles: the longest one sets the time, by the latency of each step of k and the arithmetic of one multiprocessor, as seen on an H200.
-  const double latency = tile == Large<float>::tile ? 39e-9 : 27e-9, arithmetic = static_cast<double>(tile) * static_cast<double>(tile) * traits.multiprocessors / speed;
+  const double latency = tile == Large<float>::tile ? 52e-9 : 27e-9, arithmetic = static_cast<double>(tile) * static_cast<double>(tile) * traits.multiprocessors / speed;
   plan.seconds = 3e-6 + std::max(pairs / speed, static_cast<double>(p.k) * (latency + arithmetic));
   // Sums that come out as zero are looked at again, and the short sums of a batch do not hide how their tiles begin and end.
   if (p.a.fill != Fill::full && p.b.fill != Fill::full) plan.seconds += 2e-6;

@@ -185,6 +185,8 @@ CudaDevice::CudaDevice(const tritri_context_options &options) : index_(options.d
   TRITRI_CUDA_CHECK(cudaMemGetInfo(&free, &total));
   workspace_bytes_ = options.workspace_bytes != 0 ? options.workspace_bytes : std::min(default_workspace, total / 32);
   workspace_ = allocate_device(workspace_bytes_);
+  // Kernels wait there for flags that no earlier content can be mistaken for; but it must be content.
+  TRITRI_CUDA_CHECK(cudaMemsetAsync(workspace_.get(), 0, workspace_bytes_, stream_));
   transfer_ = std::make_unique<Transfer>(index_);
   if (traits_.cublas_version != 0) blas_ = std::make_unique<Cublas>();
   load();
