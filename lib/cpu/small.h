@@ -106,8 +106,8 @@ class SmallProduct {
         x.c_step = p_.c.ld;
         x.whole = cols.size() == kernel_.nr && block_is_whole(p_.c.fill, false, rows, cols);
         x.band = {0, 0, cols.size(), 0, cols.size()};
-        if (p_.c.fill == Fill::lower) x.band.end = rows.begin + 1 - cols.begin, x.band.end_step = 1;
-        if (p_.c.fill == Fill::upper) x.band.begin = rows.begin - cols.begin, x.band.begin_step = 1;
+        if (p_.c.fill == Fill::lower) x.band.end = std::min<int64_t>(rows.begin + 1 - cols.begin, kernel_.nr), x.band.end_step = 1;
+        if (p_.c.fill == Fill::upper) x.band.begin = std::max<int64_t>(rows.begin - cols.begin, -kernel_.mr), x.band.begin_step = 1;
         if (strip.run(x)) return;
       }
     }
