@@ -1,5 +1,6 @@
 // Times every candidate of the CUDA device's choice: products x types x sizes x batches, as JSON lines, replayed from a CUDA graph so that the host's share is left
-// out. Beside each candidate stand what the cost model expects and what GEMM of the full matrices takes. Arguments: [--seconds N] (stop before; default 600) [--largest N] (default 8192).
+// out. Beside each candidate stand what the cost model expects and what GEMM of the full matrices takes. tests/gpu/host/choices.cc replays the committed
+// table. Arguments: [--seconds N] (stop before; default 600) [--largest N] (default 8192).
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
