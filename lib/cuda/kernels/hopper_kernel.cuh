@@ -227,35 +227,21 @@ __device__ __forceinline__ float exact_sum(const Arguments &args, int batch, int
   return sum;
 }
 
-// Whether (i, j) is structurally zero, from bounds of its row and column.
-struct Bounds {
-  int begin, end;
-};
-__device__ inline Bounds row_bounds(const Tiling &t, int i) {
-  return {t.a == Fill::upper ? i : 0, t.a == Fill::lower ? min(i + 1, static_cast<int>(t.k)) : static_cast<int>(t.k)};
-}
-__device__ inline Bounds column_bounds(const Tiling &t, int j) {
-  return {t.b == Fill::lower ? j : 0, t.b == Fill::upper ? j + 1 : INT_MAX};
-}
-__device__ inline bool no_k(Bounds row, Bounds column) { return max(row.begin, column.begin) >= min(row.end, column.end); }
-
 // Every rule at once, an element at a time: edges, C's fill, beta, sums that are not finite.
 template <class T>
 __device__ __forceinline__ void store_carefully(const Arguments &args, const Work &w, const Place &p, const float (&sums)[T::accumulators]) {
   const Tiling &t = args.tiling;
-  const int rows = static_cast<int>(t.m), cols = static_cast<int>(t.n);
-  auto *c = static_cast<typename T::Element *>(args.c) + w.batch * args.c_batch_stride;
   for (int x = 0; x < T::accumulators; ++x) {
     const int2 at = T::place(args, p, x);
-    const int i = w.m0 + at.x, j = w.n0 + at.y;
-    if (i >= rows || j >= cols || (t.c == Fill::lower && j > i) || (t.c == Fill::upper && j < i)) continue;
-    const bool empty = no_k(row_bounds(t, i), column_bounds(t, j));
+    const int64_t i = w.m0 + at.x, j = w.n0 + at.y;
+    if (i >= t.m || j >= t.n || !exists(t.c, i, j)) continue;
+    const bool empty = k_range(t.a, t.b, t.k, {i, i + 1}, {j, j + 1}).empty();
     float v = empty ? 0.0f : sums[x];
     if (!isfinite(v)) v = exact_sum<T>(args, w.batch, i, j);
     if (!empty) v *= args.alpha;
-    auto *to = c + i * args.ldc + j;
-    if (args.beta != 0.0f) v = fmaf(args.beta, T::widen(*to), v);
-    *to = T::narrow(v);
+    auto *c = static_cast<typename T::Element *>(args.c) + w.batch * args.c_batch_stride + i * args.ldc + j;
+    if (args.beta != 0.0f) v = fmaf(args.beta, T::widen(*c), v);
+    *c = T::narrow(v);
   }
 }
 
@@ -290,6 +276,18 @@ __device__ void gather(const Arguments &args, const Work &w, const Place &p, int
     }
   }
 }
+
+// Whether (i, j) is structurally zero, from bounds of its row and column.
+struct Bounds {
+  int begin, end;
+};
+__device__ inline Bounds row_bounds(const Tiling &t, int i) {
+  return {t.a == Fill::upper ? i : 0, t.a == Fill::lower ? min(i + 1, static_cast<int>(t.k)) : static_cast<int>(t.k)};
+}
+__device__ inline Bounds column_bounds(const Tiling &t, int j) {
+  return {t.b == Fill::lower ? j : 0, t.b == Fill::upper ? j + 1 : INT_MAX};
+}
+__device__ inline bool no_k(Bounds row, Bounds column) { return max(row.begin, column.begin) >= min(row.end, column.end); }
 
 // In local memory, for a loop that is not unrolled. A type of its own: the compiler would lay an array over others of its size and put
 // those in local memory too.

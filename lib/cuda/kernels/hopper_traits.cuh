@@ -198,7 +198,7 @@ struct Float32 : Float<128, 1, 32> {
   // warpgroups take turns by whole stages: one adds up and splits B while the other multiplies.
   template <class Pipe>
   __device__ static void pass_turn(const Pipe &pipe, const Place &p) {
-    if (p.lane == 0) barrier_arrive(pipe.turn(p.group ^ 1));
+    barrier_arrive_if(p.lane == 0, pipe.turn(p.group ^ 1));
   }
 
   template <class Pipe>
@@ -252,9 +252,11 @@ struct Float32 : Float<128, 1, 32> {
         mma_tf32<rows, true>(part, high[x], a_low + 2 * x);
       }
 #pragma unroll
-      for (int x = 0; x < steps; ++x) mma_tf32<rows, true>(part, high[x], a_high + 2 * x);
+      for (int x = 0; x < steps; ++x) {
+        if (x == steps - 2) pass_turn(pipe, p);  // early: until it has arrived, these two keep the tensor cores busy
+        mma_tf32<rows, true>(part, high[x], a_high + 2 * x);
+      }
       wgmma_commit();
-      pass_turn(pipe, p);
       at.stage.next();
       at.low.next();
       if (++s < last) {

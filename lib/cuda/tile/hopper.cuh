@@ -32,6 +32,13 @@ __device__ __forceinline__ void barrier_expect(uint32_t barrier, uint32_t bytes)
 __device__ __forceinline__ void barrier_arrive(uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
+// By this thread if `arrives`; without a branch, which would serialise the wgmmas around it (C7520).
+__device__ __forceinline__ void barrier_arrive_if(bool arrives, uint32_t barrier) {
+  asm volatile(
+      "{\n.reg .pred arrives;\n"
+      "setp.ne.u32 arrives, %1, 0;\n"
+      "@arrives mbarrier.arrive.shared::cta.b64 _, [%0];\n}" ::"r"(barrier), "r"(static_cast<uint32_t>(arrives)) : "memory");
+}
 // On the barrier at the same place in another block of the cluster. The form without .release.cluster: that one costs a full memory
 // barrier, and what is handed over here is only leave to overwrite.
 __device__ __forceinline__ void barrier_arrive_in(uint32_t barrier, int block) {
