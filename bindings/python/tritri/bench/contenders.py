@@ -4,7 +4,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Callable
 
-from .products import Mode, Product
+from .products import ITEM, Mode, Product
 
 OURS = "tritri"
 
@@ -32,7 +32,6 @@ class Case:
         return f"{self.product.name}, {self.dtype}, {size}"
 
     def operand_bytes(self) -> int:
-        from .products import ITEM
         return self.n * self.n * self.batch * ITEM[self.dtype]
 
 

@@ -52,8 +52,9 @@ class CudaMachine:
         self.description = {"device": info["name"], "details": info["details"], "compute_capability": "{}.{}".format(*info["compute_capability"]),
                             "multiprocessors": info["multiprocessors"], "driver": _driver(), "driver_cuda": info["driver_version"], "runtime_cuda": info["runtime_version"],
                             "versions": versions}
-        self.how = (f"device time by CUDA events around replayed graphs of {SAMPLE_MS:.0f} ms or up to {MOST_IN_SAMPLE} products, contenders in turns, one turn to warm up; inputs random, NaN where nothing "
-                    f"may be read (peers: zeros, and zeros in C before they start), sets rotated over {2 * self.cache_bytes >> 20} MiB; excludes the host's share of a call")
+        self.how = (f"device time by CUDA events around replayed graphs of {SAMPLE_MS:.0f} ms or up to {MOST_IN_SAMPLE} products, contenders in turns, "
+                    f"one turn to warm up; inputs random, NaN where nothing may be read (peers: zeros, and zeros in C before they start), sets rotated over "
+                    f"{2 * self.cache_bytes >> 20} MiB; excludes the host's share of a call")
         self.generator = torch.Generator(self.device).manual_seed(1)
 
     # ------------------------------------------------------------------------------------------------ inputs

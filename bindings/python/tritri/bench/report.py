@@ -85,8 +85,8 @@ def markdown(report: dict) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items() if version)
     peers = list(dict.fromkeys(line["peer"] for line in report["lines"] if not is_ours(line)))
     parts = [f"{machine['device']}, {versions}; commit {report.get('commit', '')[:7] or 'not recorded'}, {report['date'][:10]}, `{report['command']}`. Medians of {report['repeat']}: "
-             f"{report['method']}. In brackets: the time of the fastest peer in the same run ({', '.join(f'{LETTERS[peer]}: {peer}' for peer in peers)}), as a multiple of ours (below 1: it is faster), and the fraction "
-             "of the limit that ours reaches: the useful operations at the rate of a large GEMM of the type in the same run (float32: a third of TF32's), or every element moved once at "
+             f"{report['method']}. In brackets: the time of the fastest peer in the same run ({', '.join(f'{LETTERS[peer]}: {peer}' for peer in peers)}), as a "
+             "multiple of ours (below 1: it is faster), and the fraction of the limit that ours reaches: the useful operations at the rate of a large GEMM of the type in the same run (float32: a third of TF32's), or every element moved once at "
              "the rate of a copy, whichever takes longer."]
     if report["left_out"]:
         parts[0] += f" Left out when the time was up: {len(report['left_out'])} of the grid's cases."

@@ -147,4 +147,5 @@ def go_through(machine, cases, repeat: int, peers=None, limit: float | None = No
         took.append({"case": case.title, "seconds": round(time.monotonic() - begun, 2)})
         for name, why, where in missing:
             absent.setdefault((name, why), []).append(where)
-    return {"limits": limits, "lines": lines, "absent": [{"peer": name, "why": why, "cases": where} for (name, why), where in absent.items()], "left_out": left_out, "broken": broken, "cases": took, "seconds": round(time.monotonic() - start, 1)}
+    missed = [{"peer": name, "why": why, "cases": where} for (name, why), where in absent.items()]
+    return {"limits": limits, "lines": lines, "absent": missed, "left_out": left_out, "broken": broken, "cases": took, "seconds": round(time.monotonic() - start, 1)}
