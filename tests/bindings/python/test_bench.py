@@ -262,6 +262,9 @@ def test_tables():
     text = report.markdown(made_up())
     assert "| float32 | 2 (1.5x T, 50 %) |" in text and "| `lower*full` | 4 (75 %) |" in text and "| float32 | .25 (" in text and "commit 0123456," in text
     assert report.fraction(made_up(), made_up()["lines"][0], "float32") == pytest.approx(0.5, rel=1e-2)
+    batches = made_up()
+    batches["lines"] = batches["lines"][-1:]
+    assert "n x n" not in report.markdown(batches) and "|  | 16 x 1000 |" in report.markdown(batches)
     few = made_up()
     few["limits"], few["left_out"] = {}, ["a case"]
     assert report.fraction(few, few["lines"][0], "float32") is None and "| float32 | 2 (1.5x T) |" in report.markdown(few)

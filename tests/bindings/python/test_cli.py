@@ -168,11 +168,12 @@ def test_bench_of_a_wrong_library_fails(tritri, tmp_path):
 
 def test_bench_plot(tritri, tmp_path):
     pytest.importorskip("matplotlib")
-    (tmp_path / "saved.json").write_text(tritri("bench", "--sizes", "8,16", "--repeat", 1, "--plot", "times.png", "--json", "--device", "cpu").stdout)
+    (tmp_path / "saved.json").write_text(tritri("bench", "--sizes", "8,16,4x3", "--repeat", 1, "--plot", "times.png", "--json", "--device", "cpu").stdout)
     assert tritri("bench", "--from", "saved.json", "--plot", "again.png").stdout == ""
     for name in ("times.png", "again.png"):
         assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
-    assert "--plot: needs times" in tritri("bench", "--from", "saved.json", "--sizes", "9", "--plot", "none.png", code=2).stderr
+    for size in ("9", "4x3"):
+        assert "--plot: needs times of single matrices" in tritri("bench", "--from", "saved.json", "--sizes", size, "--plot", "none.png", code=2).stderr
 
 
 def test_multiply_and_verify_batches(tritri, tmp_path):

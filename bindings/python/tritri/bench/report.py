@@ -90,7 +90,7 @@ def markdown(report: dict) -> str:
              "the rate of a copy, whichever takes longer."]
     if report["left_out"]:
         parts[0] += f" Left out when the time was up: {len(report['left_out'])} of the grid's cases."
-    first = lines.values(0)[0] if lines.cells else None
+    first = next(iter(lines.values(0, batch=1)), None)
     if first:
         sizes = sorted(lines.values(2, product=first, batch=1))
         modes = lines.values(1, product=first, batch=1)

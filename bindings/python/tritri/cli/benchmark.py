@@ -189,8 +189,8 @@ def bench(products, modes, sizes, grid_name, accuracy, peers, device, threads, r
     report = select(read(source), products, modes, sizes) if source else measured(products, modes, sizes, device, threads, repeat, peers, grid_name, accuracy, limit)
     if plot:
         from ..bench.plot import draw
-        if not report["lines"]:
-            raise click.ClickException("--plot: needs times, got a report without")
+        if all(line["batch"] > 1 for line in report["lines"]):
+            raise click.ClickException("--plot: needs times of single matrices, got a report without")
         draw(report, plot, modes)
     if as_json:
         click.echo(dumps(report))
