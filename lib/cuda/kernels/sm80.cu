@@ -31,19 +31,6 @@ GroupedOrder order_of(const Problem &p, const Sm80Variant &v) {
 
 bool fits(const Sm80Variant &v, const GpuTraits &traits) { return v.shared_bytes <= traits.shared_bytes; }
 
-bool can(const Problem &p, const GpuTraits &traits) {
-  if (!traits.at_least(8, 0) || p.a.packed || p.b.packed || p.c.packed) return false;
-  if (std::max({p.m, p.n, p.k}) >= int64_t{1} << 30) return false;
-  if (p.dtype == Dtype::f32 && p.compute == TRITRI_COMPUTE_TF32) return false;
-  const Sm80Variants variants = variants_of(p.dtype);
-  for (int i = 0; i < variants.count; ++i) {
-    const Sm80Variant &v = variants.first[i];
-    const double blocks = static_cast<double>(order_of(p, v).count()) * static_cast<double>(p.batch);
-    if (!fits(v, traits) || blocks >= INT32_MAX) return false;
-  }
-  return variants.count > 0;
-}
-
 double seconds_of(const Problem &p, const Sm80Variant &v, const GpuTraits &traits) {
   // Only the data-centre chips have double-precision tensor units at the rate of float32 FMA.
   const bool is_double = p.dtype == Dtype::f64 || p.dtype == Dtype::c128;
@@ -65,14 +52,27 @@ double seconds_of(const Problem &p, const Sm80Variant &v, const GpuTraits &trait
   return 7e-6 + zeros + beside + std::max({work / (unit * v.rate), longest / rate_per_sm, bytes / traits.bytes_per_second});
 }
 
-const Sm80Variant &best_of(const Problem &p, const GpuTraits &traits) {
+// The fastest of those that this card and the launch can hold; null where there is none.
+const Sm80Variant *best_of(const Problem &p, const GpuTraits &traits) {
   const Sm80Variants variants = variants_of(p.dtype);
-  return *std::min_element(variants.first, variants.first + variants.count,
-                           [&](const Sm80Variant &x, const Sm80Variant &y) { return seconds_of(p, x, traits) < seconds_of(p, y, traits); });
+  const Sm80Variant *best = nullptr;
+  for (const Sm80Variant *v = variants.first; v != variants.first + variants.count; ++v) {
+    const double blocks = static_cast<double>(order_of(p, *v).count()) * static_cast<double>(p.batch);
+    if (!fits(*v, traits) || blocks >= INT32_MAX) continue;
+    if (!best || seconds_of(p, *v, traits) < seconds_of(p, *best, traits)) best = v;
+  }
+  return best;
+}
+
+bool can(const Problem &p, const GpuTraits &traits) {
+  if (!traits.at_least(8, 0) || p.a.packed || p.b.packed || p.c.packed) return false;
+  if (std::max({p.m, p.n, p.k}) >= int64_t{1} << 30) return false;
+  if (p.dtype == Dtype::f32 && p.compute == TRITRI_COMPUTE_TF32) return false;
+  return best_of(p, traits) != nullptr;
 }
 
 Plan plan(const Problem &p, const GpuTraits &traits) {
-  const Sm80Variant &v = best_of(p, traits);
+  const Sm80Variant &v = *best_of(p, traits);
   Plan plan;
   plan.tile_m = v.tile_m;
   plan.tile_n = v.tile_n;

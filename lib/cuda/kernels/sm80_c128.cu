@@ -6,13 +6,13 @@ namespace {
 
 struct Large {
   using Core = ComplexDmmaCore<2, 2>;  // 32 x 16 per warp
-  static constexpr int tile_m = 64, tile_n = 64, tile_k = 8, stages = 4, resident = 2;
-  static constexpr double rate = 0.6, alone = 0.4;
+  static constexpr int tile_m = 32, tile_n = 64, tile_k = 8, slices = 1, stages = 5, resident = 3;
+  static constexpr double rate = 0.57, alone = 0.37;
 };
 struct Small {
-  using Core = ComplexDmmaCore<1, 2>;  // 16 x 16 per warp
-  static constexpr int tile_m = 32, tile_n = 64, tile_k = 8, stages = 4, resident = 3;
-  static constexpr double rate = 0.52, alone = 0.3;
+  using Core = ComplexDmmaCore<2, 2>;  // 32 x 16 per warp
+  static constexpr int tile_m = 32, tile_n = 32, tile_k = 32, slices = 4, stages = 4, resident = 1;
+  static constexpr double rate = 0.39, alone = 0.39;
 };
 constexpr Sm80Variant variants[] = {sm80_variant<Large>(), sm80_variant<Small>()};
 

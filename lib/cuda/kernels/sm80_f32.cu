@@ -6,18 +6,23 @@ namespace {
 
 struct Large {
   using Core = FfmaCore<float, 2, 2>;  // 32 x 64 per warp
-  static constexpr int tile_m = 64, tile_n = 128, tile_k = 32, stages = 3, resident = 2;
-  static constexpr double rate = 0.54, alone = 0.45;
+  static constexpr int tile_m = 64, tile_n = 128, tile_k = 32, slices = 2, stages = 4, resident = 2;
+  static constexpr double rate = 0.62, alone = 0.52;
+};
+struct Medium {
+  using Core = FfmaCore<float, 2, 2>;  // 32 x 64 per warp
+  static constexpr int tile_m = 32, tile_n = 64, tile_k = 32, slices = 4, stages = 4, resident = 4;
+  static constexpr double rate = 0.52, alone = 0.30;
 };
 struct Small {
   using Core = FfmaCore<float, 2, 1>;  // 32 x 32 per warp
-  static constexpr int tile_m = 64, tile_n = 64, tile_k = 32, stages = 4, resident = 3;
-  static constexpr double rate = 0.5, alone = 0.45;
+  static constexpr int tile_m = 32, tile_n = 32, tile_k = 64, slices = 8, stages = 4, resident = 2;
+  static constexpr double rate = 0.35, alone = 0.20;
 };
-constexpr Sm80Variant variants[] = {sm80_variant<Large>(), sm80_variant<Small>()};
+constexpr Sm80Variant variants[] = {sm80_variant<Large>(), sm80_variant<Medium>(), sm80_variant<Small>()};
 
 }  // namespace
 
-const Sm80Variants sm80_f32 = {variants, 2};
+const Sm80Variants sm80_f32 = {variants, 3};
 
 }  // namespace tritri::cuda

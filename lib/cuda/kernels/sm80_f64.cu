@@ -6,18 +6,23 @@ namespace {
 
 struct Large {
   using Core = DmmaCore<4, 4>;  // 64 x 32 per warp
-  static constexpr int tile_m = 64, tile_n = 128, tile_k = 16, stages = 3, resident = 2;
-  static constexpr double rate = 0.7, alone = 0.45;
+  static constexpr int tile_m = 64, tile_n = 128, tile_k = 16, slices = 1, stages = 4, resident = 2;
+  static constexpr double rate = 0.70, alone = 0.39;
+};
+struct Medium {
+  using Core = DmmaCore<2, 2>;  // 32 x 16 per warp
+  static constexpr int tile_m = 32, tile_n = 64, tile_k = 32, slices = 2, stages = 4, resident = 2;
+  static constexpr double rate = 0.51, alone = 0.42;
 };
 struct Small {
-  using Core = DmmaCore<2, 4>;  // 32 x 32 per warp
-  static constexpr int tile_m = 64, tile_n = 64, tile_k = 32, stages = 3, resident = 2;
-  static constexpr double rate = 0.55, alone = 0.35;
+  using Core = DmmaCore<2, 2>;  // 32 x 16 per warp
+  static constexpr int tile_m = 32, tile_n = 32, tile_k = 64, slices = 4, stages = 4, resident = 1;
+  static constexpr double rate = 0.29, alone = 0.29;
 };
-constexpr Sm80Variant variants[] = {sm80_variant<Large>(), sm80_variant<Small>()};
+constexpr Sm80Variant variants[] = {sm80_variant<Large>(), sm80_variant<Medium>(), sm80_variant<Small>()};
 
 }  // namespace
 
-const Sm80Variants sm80_f64 = {variants, 2};
+const Sm80Variants sm80_f64 = {variants, 3};
 
 }  // namespace tritri::cuda

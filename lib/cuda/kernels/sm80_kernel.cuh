@@ -41,20 +41,24 @@ struct Sm80Variants { const Sm80Variant *first; int count; };
 void sm80_launch(const Problem &problem, const Sm80Variant &variant, cudaStream_t stream);
 extern const Sm80Variants sm80_f32, sm80_f64, sm80_c64, sm80_c128;
 
-// Tr: Core (see tile/sm80_ffma.cuh), tile_m, tile_n, tile_k, stages, resident; rate and alone for the cost model.
+// Tr: Core (see tile/sm80_ffma.cuh), tile_m, tile_n, tile_k, slices, stages, resident; rate and alone for the cost model.
+// The warps of one slice cover the tile; slices take turns at the steps along k and add up at the end. So a small tile can have enough warps
+// to keep its multiprocessor busy: a tile's sum takes as long as its tile is large, and the longest one bounds small products.
 template <class Tr>
 struct Sm80Shape {
   using Core = typename Tr::Core;
   using T = typename Core::T;
-  static constexpr int warps_n = Tr::tile_n / Core::warp_n, warps = Tr::tile_m / Core::warp_m * warps_n, threads = 32 * warps;
+  static constexpr int warps_n = Tr::tile_n / Core::warp_n, slice_warps = Tr::tile_m / Core::warp_m * warps_n, threads = 32 * slice_warps * Tr::slices;
+  static constexpr int slice_k = Tr::tile_k / Tr::slices;
   static constexpr int row_a = Tr::tile_m + Core::pad, row_b = Tr::tile_n + Core::pad, row_c = Tr::tile_n + vector_elements<T>;
   static constexpr int stage_a = Tr::tile_k * row_a, stage_b = Tr::tile_k * row_b;
   static constexpr size_t loop_bytes = sizeof(T) * Tr::stages * (stage_a + stage_b);
   static constexpr size_t tile_bytes = sizeof(T) * Tr::tile_m * row_c;  // the sums pass through the same memory on their way to C
-  static constexpr size_t shared_bytes = loop_bytes > tile_bytes ? loop_bytes : tile_bytes;
+  static constexpr size_t work_bytes = loop_bytes > tile_bytes ? loop_bytes : tile_bytes;
+  static constexpr size_t shared_bytes = work_bytes + 2 * sizeof(uint64_t);  // and two barriers
   static_assert(Tr::tile_m % Core::warp_m == 0 && Tr::tile_n % Core::warp_n == 0, "warps must cover the tile");
-  static_assert(Tr::tile_k % Core::step == 0, "a stage holds whole steps");
-  static_assert(Tr::stages >= 2, "one stage is multiplied while others fill");
+  static_assert(Tr::tile_k == slice_k * Tr::slices && slice_k % Core::step == 0, "a stage holds as many whole steps for every slice");
+  static_assert(Tr::stages >= 4, "warps may be a turn apart: two stages are multiplied, one is complete, one fills");
   using LoaderA = PanelLoader<T, Tr::tile_m, Tr::tile_k, row_a, threads>;
   using LoaderB = PanelLoader<T, Tr::tile_n, Tr::tile_k, row_b, threads>;
 };
@@ -86,54 +90,69 @@ __global__ void __launch_bounds__(Sm80Shape<Tr>::threads, Tr::resident) sm80(con
 
     // A warp multiplies only the k that its own rows and columns have, rounded to steps. Warps of one scheduler (every fourth) get different
     // rows and columns, so that near a diagonal no scheduler idles while others work.
-    const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0);
+    const int warp_index = __shfl_sync(~0u, threadIdx.x / 32, 0), warp = warp_index % Shape::slice_warps, first_k = warp_index / Shape::slice_warps * Shape::slice_k;
     const int warp_row = warp / Shape::warps_n * Core::warp_m, warp_col = (warp + warp / Shape::warps_n) % Shape::warps_n * Core::warp_n;
     const Range own = k_range(p.a.fill, p.b.fill, p.k, {i0 + warp_row, i0 + warp_row + Core::warp_m}, {j0 + warp_col, j0 + warp_col + Core::warp_n});
     const bool outside = i0 + warp_row >= m || j0 + warp_col >= n;
     const int own_begin = static_cast<int>(own.begin) - k_begin, own_end = outside ? 0 : static_cast<int>(own.end) - k_begin;
 
     Core core;
-    const T *const warp_a = stages_a + warp_row + Core::template place_a<Shape::row_a>(), *const warp_b = stages_b + warp_col + Core::template place_b<Shape::row_b>();
-    // Stages are filled `ahead` turns ahead; the first turns only fill, so that the loads stand here once.
-    constexpr int ahead = Tr::stages - 1, second = Tr::tile_k > Core::step ? Core::step : 0;
+    const T *const warp_a = stages_a + first_k * Shape::row_a + warp_row + Core::template place_a<Shape::row_a>();
+    const T *const warp_b = stages_b + first_k * Shape::row_b + warp_col + Core::template place_b<Shape::row_b>();
+    // Stages are filled `ahead` turns ahead; the first turns only fill, so that the loads stand here once. At the end of a turn, a warp says
+    // that it has read the turn's stage and that its copies of the turn after next are there; what it waits for is what all said a turn
+    // before. So warps may be a turn apart, and none stands still while the slowest finishes.
+    const unsigned ready = static_cast<unsigned>(__cvta_generic_to_shared(shared_bytes + Shape::work_bytes));  // [2]: even turns, odd turns
+    if (threadIdx.x == 0) {
+      barrier_init(ready, Shape::threads / 32);
+      barrier_init(ready + 8, Shape::threads / 32);
+    }
+    __syncthreads();
+    constexpr int ahead = Tr::stages - 2, pending = ahead - 2;
     int filled = 0, used = 0;
+    const auto next = [](int stage) { return stage == Tr::stages - 1 ? 0 : stage + 1; };
+    const auto landed = [&](int turn, int stage) {
+      if constexpr (is_complex_element<T>) {
+        if (args.conj_b && turn < turns) loader_b.conjugate(stages_b + stage * Shape::stage_b, turn);
+      }
+    };
 #pragma unroll 1
     for (int turn = -ahead; turn < turns; ++turn) {
       if (turn == 0) {
-        wait_for_copies<ahead - 1>();
-        __syncthreads();
-        core.template fetch<Shape::row_a, Shape::row_b>(warp_a, warp_b);
+        wait_for_copies<pending>();
+        landed(0, 0);
+        landed(1, 1);
+        barrier_arrive(ready);
+        barrier_arrive(ready + 8);
       }
-      const int next = used == ahead ? 0 : used + 1;
-#pragma unroll 1
-      for (int slice = 0; slice < Tr::tile_k; slice += Core::step) {
-        if (turn + ahead < turns) {
-          if (slice == 0) loader_a.load(stages_a + filled * Shape::stage_a, turn + ahead);
-          if (slice == second) loader_b.load(stages_b + filled * Shape::stage_b, turn + ahead);
-        }
-        if (turn < 0) continue;
-        const int k = turn * Tr::tile_k + slice;
-        const bool active = k < own_end && k + Core::step > own_begin, last = slice + Core::step == Tr::tile_k;
-        const T *const step_a = warp_a + used * Shape::stage_a + slice * Shape::row_a, *const step_b = warp_b + used * Shape::stage_b + slice * Shape::row_b;
-        if (active) core.template advance<Shape::row_a, Shape::row_b>(step_a, step_b, args.conj_b);
-        if (last) {
-          commit_copies();
-          wait_for_copies<ahead - 1>();
-          __syncthreads();  // the next stage is filled, and this one has been read by all
-          core.template fetch<Shape::row_a, Shape::row_b>(warp_a + next * Shape::stage_a, warp_b + next * Shape::stage_b);
-        } else {
-          core.template fetch<Shape::row_a, Shape::row_b>(step_a + Core::step * Shape::row_a, step_b + Core::step * Shape::row_b);
-        }
-        if (active) core.finish(args.conj_b);
+      const int base = turn * Tr::tile_k + first_k;
+      const int begin = own_begin > base ? (own_begin - base) / Core::step * Core::step : 0, end = min(own_end - base, Shape::slice_k);
+      const T *const a = warp_a + used * Shape::stage_a + begin * Shape::row_a, *const b = warp_b + used * Shape::stage_b + begin * Shape::row_b;
+      if (turn >= 0) {
+        barrier_wait(ready + turn % 2 * 8, turn / 2 % 2);
+        if (begin < end) core.template fetch<Shape::row_a, Shape::row_b>(a, b);
       }
-      filled = filled == ahead ? 0 : filled + 1;
-      if (turn < 0) commit_copies();
-      else used = next;
+      if (turn + ahead < turns) {
+        loader_a.load(stages_a + filled * Shape::stage_a, turn + ahead);
+        loader_b.load(stages_b + filled * Shape::stage_b, turn + ahead);
+      }
+      commit_copies();
+      filled = next(filled);
+      if (turn < 0) continue;
+      core.template multiply<Shape::row_a, Shape::row_b>(a, b, end - begin);
+      wait_for_copies<pending>();
+      landed(turn + 2, next(next(used)));
+      barrier_arrive(ready + turn % 2 * 8);
+      used = next(used);
     }
     __syncthreads();
-    core.template put<Shape::row_c>(shared + warp_row * Shape::row_c + warp_col);
-
-    __syncthreads();
+    T *const sums = shared + warp_row * Shape::row_c + warp_col;
+#pragma unroll
+    for (int k = 0; k < Tr::tile_k; k += Shape::slice_k) {
+      if (first_k == k && k == 0) core.template put<Shape::row_c, false>(sums);
+      if (first_k == k && k != 0) core.template put<Shape::row_c, true>(sums);
+      __syncthreads();
+    }
   }
 
   constexpr int vector = vector_elements<T>, per_row = Tr::tile_n / vector;

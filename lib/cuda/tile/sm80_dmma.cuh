@@ -25,7 +25,7 @@ __device__ __forceinline__ void multiply_m16n8k8(double (&c)[4], const double (&
 }
 
 // blocks_m m16 blocks by blocks_n n8 blocks per warp. One warp fills a tensor unit to 60 % and two to all of it (measured on an H200), so two
-// must not wait for fragments: those stream, A's next m16 block while one is multiplied, and B's in two sets. Calls as in FfmaCore.
+// must not wait for fragments: those stream, A's next m16 block while one is multiplied, and B's in two sets. Calls as in FfmaCore; fetch, which comes before the copies, brings the first.
 template <int blocks_m, int blocks_n>
 struct DmmaCore {
   using T = double;
@@ -55,16 +55,21 @@ struct DmmaCore {
   __device__ __forceinline__ void fetch(const double *a, const double *b) { fetch_round<row_a, row_b>(a, b, 0); }
 
   template <int row_a, int row_b>
-  __device__ __forceinline__ void advance(const double *a, const double *b, bool) {
+  __device__ __forceinline__ void multiply(const double *a, const double *b, int count) {
+#pragma unroll 1
+    for (; count > 0; count -= step) {
 #pragma unroll
-    for (int round = 0; round < rounds - 1; ++round) {
-      fetch_round<row_a, row_b>(a, b, round + 1);
-      add(round);
+      for (int round = 0; round < rounds; ++round) {
+        if (round + 1 < rounds) fetch_round<row_a, row_b>(a, b, round + 1);
+        else if (count > step) fetch_round<row_a, row_b>(a + step * row_a, b + step * row_b, 0);
+        add(round);
+      }
+      a += step * row_a;
+      b += step * row_b;
     }
   }
-  __device__ __forceinline__ void finish(bool) { add(rounds - 1); }
 
-  template <int row>
+  template <int row, bool add_up>
   __device__ __forceinline__ void put(double *tile) const {
 #pragma unroll
     for (int m = 0; m < blocks_m; ++m)
@@ -72,7 +77,7 @@ struct DmmaCore {
       for (int h = 0; h < 2; ++h)
 #pragma unroll
         for (int n = 0; n < blocks_n; ++n)
-          *reinterpret_cast<Vector<double> *>(tile + (16 * m + 2 * group() + h) * row + 8 * n + 2 * quad()) = {{sum[m][n][2 * h], sum[m][n][2 * h + 1]}};
+          put_vector<add_up>(tile + (16 * m + 2 * group() + h) * row + 8 * n + 2 * quad(), Vector<double>{{sum[m][n][2 * h], sum[m][n][2 * h + 1]}});
   }
 
  private:
@@ -98,6 +103,7 @@ struct DmmaCore {
   }
 };
 
+// As DmmaCore, but B's fragments are read as a k half begins: two sets would not fit into the registers.
 template <int blocks_m, int blocks_n>
 struct ComplexDmmaCore {
   using T = Complex<double>;
@@ -106,6 +112,7 @@ struct ComplexDmmaCore {
   static constexpr int pad = 2;  // row = 2 mod 8 elements of 16 bytes: no bank conflict in a quarter warp
 
   double re[blocks_m][blocks_n][4], im[blocks_m][blocks_n][4];
+  double left_re[2][4], left_im[2][4], right_re[blocks_n][2], right_im[blocks_n][2];
 
   __device__ __forceinline__ ComplexDmmaCore() {
 #pragma unroll
@@ -121,48 +128,28 @@ struct ComplexDmmaCore {
   template <int row> static __device__ __forceinline__ int place_a() { return quad() * row + group(); }
   template <int row> static __device__ __forceinline__ int place_b() { return quad() * row + group(); }
 
-  // Fragments are too large to be kept while the skeleton loads: all is done here.
   template <int row_a, int row_b>
-  __device__ __forceinline__ void fetch(const T *, const T *) {}
-  __device__ __forceinline__ void finish(bool) {}
+  __device__ __forceinline__ void fetch(const T *a, const T *b) {
+    fetch_right<row_b>(b);
+    fetch_left<row_a>(a, 0);
+  }
 
   template <int row_a, int row_b>
-  __device__ __forceinline__ void advance(const T *a, const T *b, bool conj_b) {
-    double left_re[4], left_im[4], right_re[blocks_n][2], right_im[blocks_n][2];
-    const double sign = conj_b ? -1.0 : 1.0;
+  __device__ __forceinline__ void multiply(const T *a, const T *b, int count) {
+#pragma unroll 1
+    for (; count > 0; count -= step) {
 #pragma unroll
-    for (int n = 0; n < blocks_n; ++n)
-#pragma unroll
-      for (int q = 0; q < 2; ++q) {
-        const auto v = *reinterpret_cast<const Vector<T> *>(b + 4 * q * row_b + 8 * n);
-        right_re[n][q] = v.value[0].re;
-        right_im[n][q] = v.value[0].im * sign;
+      for (int m = 0; m < blocks_m; ++m) {
+        if (m + 1 < blocks_m) fetch_left<row_a>(a, m + 1);
+        add(m);
       }
-#pragma unroll
-    for (int m = 0; m < blocks_m; ++m) {
-#pragma unroll
-      for (int q = 0; q < 2; ++q)
-#pragma unroll
-        for (int h = 0; h < 2; ++h) {
-          const auto v = *reinterpret_cast<const Vector<T> *>(a + 4 * q * row_a + 16 * m + 8 * h);
-          left_re[2 * q + h] = v.value[0].re;
-          left_im[2 * q + h] = v.value[0].im;
-        }
-#pragma unroll
-      for (int n = 0; n < blocks_n; ++n) {
-        multiply_m16n8k8(re[m][n], left_re, right_re[n]);
-        multiply_m16n8k8(im[m][n], left_re, right_im[n]);
-      }
-      const double minus[4] = {-left_im[0], -left_im[1], -left_im[2], -left_im[3]};
-#pragma unroll
-      for (int n = 0; n < blocks_n; ++n) {
-        multiply_m16n8k8(im[m][n], left_im, right_re[n]);
-        multiply_m16n8k8(re[m][n], minus, right_im[n]);
-      }
+      a += step * row_a;
+      b += step * row_b;
+      if (count > step) fetch<row_a, row_b>(a, b);
     }
   }
 
-  template <int row>
+  template <int row, bool add_up>
   __device__ __forceinline__ void put(T *tile) const {
 #pragma unroll
     for (int m = 0; m < blocks_m; ++m)
@@ -170,7 +157,45 @@ struct ComplexDmmaCore {
       for (int n = 0; n < blocks_n; ++n)
 #pragma unroll
         for (int e = 0; e < 4; ++e)
-          *reinterpret_cast<Vector<T> *>(tile + (16 * m + group() + e / 2 * 8) * row + 8 * n + 2 * quad() + e % 2) = {{{re[m][n][e], im[m][n][e]}}};
+          put_vector<add_up>(tile + (16 * m + group() + e / 2 * 8) * row + 8 * n + 2 * quad() + e % 2, Vector<T>{{{re[m][n][e], im[m][n][e]}}});
+  }
+
+ private:
+  template <int row_a>
+  __device__ __forceinline__ void fetch_left(const T *a, int m) {
+#pragma unroll
+    for (int q = 0; q < 2; ++q)
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        const auto v = *reinterpret_cast<const Vector<T> *>(a + 4 * q * row_a + 16 * m + 8 * h);
+        left_re[m % 2][2 * q + h] = v.value[0].re;
+        left_im[m % 2][2 * q + h] = v.value[0].im;
+      }
+  }
+  template <int row_b>
+  __device__ __forceinline__ void fetch_right(const T *b) {
+#pragma unroll
+    for (int n = 0; n < blocks_n; ++n)
+#pragma unroll
+      for (int q = 0; q < 2; ++q) {
+        const auto v = *reinterpret_cast<const Vector<T> *>(b + 4 * q * row_b + 8 * n);
+        right_re[n][q] = v.value[0].re;
+        right_im[n][q] = v.value[0].im;
+      }
+  }
+  __device__ __forceinline__ void add(int m) {
+    const double (&l_re)[4] = left_re[m % 2], (&l_im)[4] = left_im[m % 2];
+#pragma unroll
+    for (int n = 0; n < blocks_n; ++n) {
+      multiply_m16n8k8(re[m][n], l_re, right_re[n]);
+      multiply_m16n8k8(im[m][n], l_re, right_im[n]);
+    }
+    const double minus[4] = {-l_im[0], -l_im[1], -l_im[2], -l_im[3]};
+#pragma unroll
+    for (int n = 0; n < blocks_n; ++n) {
+      multiply_m16n8k8(im[m][n], l_im, right_re[n]);
+      multiply_m16n8k8(re[m][n], minus, right_im[n]);
+    }
   }
 };
 

@@ -5,8 +5,7 @@
 
 namespace tritri::cuda {
 
-// groups_m x groups_n vectors per thread. The skeleton calls, for every step of `step` k: advance, fetch of what comes next, finish; the
-// barrier between two stages falls before the fetch, so that a step's last products hide it.
+// groups_m x groups_n vectors per thread.
 template <class T_, int groups_m, int groups_n>
 struct FfmaCore {
   using T = T_;
@@ -31,22 +30,30 @@ struct FfmaCore {
   template <int row> static __device__ __forceinline__ int place_a() { return lane_row(); }
   template <int row> static __device__ __forceinline__ int place_b() { return lane_col(); }
 
+  // The skeleton calls fetch before it starts copies and multiply after; here all is done at once, since fragments that stay in registers
+  // meanwhile cost the loop more than their latency.
   template <int row_a, int row_b>
-  __device__ __forceinline__ void fetch(const T *a, const T *b) { fetch_k<row_a, row_b>(a, b, 0); }
+  __device__ __forceinline__ void fetch(const T *, const T *) {}
 
-  // All but the last k of the step at a, b. conj_b: B is conjugated.
+  // `count` k from a, b on, in whole steps.
   template <int row_a, int row_b>
-  __device__ __forceinline__ void advance(const T *a, const T *b, bool conj_b) {
+  __device__ __forceinline__ void multiply(const T *a, const T *b, int count) {
+    if (count <= 0) return;
+    fetch_k<row_a, row_b>(a, b, 0);
+#pragma unroll 1
+    for (; count > 0; count -= step) {
 #pragma unroll
-    for (int k = 0; k < step - 1; ++k) {
-      fetch_k<row_a, row_b>(a, b, k + 1);
-      add(k % 2, conj_b);
+      for (int k = 0; k < step; ++k) {
+        if (k + 1 < step || count > step) fetch_k<row_a, row_b>(a, b, k + 1);
+        add(k % 2);
+      }
+      a += step * row_a;
+      b += step * row_b;
     }
   }
-  __device__ __forceinline__ void finish(bool conj_b) { add(1, conj_b); }
 
-  // To `tile`, which begins at the warp's first row and column.
-  template <int row>
+  // To `tile`, which begins at the warp's first row and column; or on top of what is there.
+  template <int row, bool add_up>
   __device__ __forceinline__ void put(T *tile) const {
 #pragma unroll
     for (int r = 0; r < groups_m * vector; ++r) {
@@ -56,7 +63,7 @@ struct FfmaCore {
         Vector<T> v;
 #pragma unroll
         for (int e = 0; e < vector; ++e) v.value[e] = sum[r][g * vector + e];
-        *reinterpret_cast<Vector<T> *>(to + g * 8 * vector) = v;
+        put_vector<add_up>(to + g * 8 * vector, v);
       }
     }
   }
@@ -70,14 +77,7 @@ struct FfmaCore {
     for (int g = 0; g < groups_n; ++g) right[k % 2][g] = *reinterpret_cast<const Vector<T> *>(b + k * row_b + g * 8 * vector);
   }
 
-  __device__ __forceinline__ void add(int buffer, bool conj_b) {
-    if constexpr (is_complex_element<T>) {
-      const float sign = conj_b ? -1.0f : 1.0f;
-#pragma unroll
-      for (auto &v : right[buffer])
-#pragma unroll
-        for (T &x : v.value) x.im *= sign;
-    }
+  __device__ __forceinline__ void add(int buffer) {
 #pragma unroll
     for (int r = 0; r < groups_m * vector; ++r)
 #pragma unroll

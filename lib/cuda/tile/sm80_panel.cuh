@@ -34,6 +34,17 @@ struct Panel {
 template <class T> inline constexpr int vector_elements = 16 / static_cast<int>(sizeof(T));
 template <class T> struct alignas(16) Vector { T value[vector_elements<T>]; };
 
+template <bool add_up, class T>
+__device__ __forceinline__ void put_vector(T *to, Vector<T> v) {
+  auto *const target = reinterpret_cast<Vector<T> *>(to);
+  if constexpr (add_up) {
+    const Vector<T> old = *target;
+#pragma unroll
+    for (int e = 0; e < vector_elements<T>; ++e) v.value[e] = plus(old.value[e], v.value[e]);
+  }
+  *target = v;
+}
+
 // `bytes` bytes, or zeros instead: size is `bytes` or 0, and 0 reads nothing, wherever the pointer points.
 template <int bytes>
 __device__ __forceinline__ void copy_async(void *shared, const void *global, int size = bytes) {
@@ -43,6 +54,25 @@ __device__ __forceinline__ void copy_async(void *shared, const void *global, int
 }
 __device__ __forceinline__ void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int pending> __device__ __forceinline__ void wait_for_copies() { asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory"); }
+
+// A barrier of shared memory for `count` warps; phases are told apart by their parity.
+__device__ __forceinline__ void barrier_init(unsigned barrier, int count) {
+  asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
+}
+// What all lanes did before is seen by whoever waits. (PTX ISA, mbarrier.arrive: release at CTA scope.)
+__device__ __forceinline__ void barrier_arrive(unsigned barrier) {
+  __syncwarp();
+  if (threadIdx.x % 32 == 0) asm volatile("{\n\t.reg .b64 state;\n\tmbarrier.arrive.shared.b64 state, [%0];\n\t}" ::"r"(barrier) : "memory");
+}
+__device__ __forceinline__ void barrier_wait(unsigned barrier, int parity) {
+#if __CUDA_ARCH__ >= 900
+#define TRITRI_BARRIER_TEST "mbarrier.try_wait.parity.shared.b64"
+#else
+#define TRITRI_BARRIER_TEST "mbarrier.test_wait.parity.shared.b64"
+#endif
+  asm volatile("{\n\t.reg .pred done;\n\twait:\n\t" TRITRI_BARRIER_TEST " done, [%0], %1;\n\t@!done bra wait;\n\t}" ::"r"(barrier), "r"(parity) : "memory");
+#undef TRITRI_BARRIER_TEST
+}
 
 // Loads `tile` x by `depth` k per turn, one turn after another; row k of a stage begins at k * row. A turn whose elements all exist takes the
 // path without comparisons, and what does not change from turn to turn is kept: address arithmetic competes with the products for issue slots.
@@ -79,21 +109,34 @@ class PanelLoader {
     turns_end = x0 + tile <= p.count && end > k0 ? (end - k0) / depth : 0;
   }
 
+  // How a turn is copied, the same for all threads. Where lines lie along x, vectors and k >= x, the elements of a vector that exist come first.
+  enum Way { whole_along_k, whole_vectors, masked_lines, masked_vectors, single, masked_single };
+  __device__ __forceinline__ Way way(int turn) const {
+    const bool whole = turn >= turns_begin && turn < turns_end;
+    if (panel.lines_along_k) return whole ? whole_along_k : masked_lines;
+    if (vectors() && whole) return whole_vectors;
+    if (vectors() && panel.fill != Fill::lower && !panel.unit) return masked_vectors;
+    return whole ? single : masked_single;
+  }
+
   // Turns come in order, from 0.
   __device__ __forceinline__ void load(T *stage, int turn) {
-    const bool whole = turn >= turns_begin && turn < turns_end;
-    if (panel.lines_along_k) {
-      if (whole) along_k<false>(stage, turn);
-      else along_k<true>(stage, turn);
-    } else if (vectors() && (whole || (panel.fill != Fill::lower && !panel.unit))) {
-      // Where k >= x, the elements of a vector that exist come first.
-      if (whole) along_x<vector, false>(stage, turn);
-      else along_x<vector, true>(stage, turn);
-    } else {
-      if (whole) along_x<1, false>(stage, turn);
-      else along_x<1, true>(stage, turn);
-    }
+    const Way how = way(turn);
+    if (how == whole_along_k) along_k<false>(stage, turn);
+    else if (how == whole_vectors) along_x<vector, false>(stage, turn);
+    else if (how == masked_lines) along_k<true>(stage, turn);
+    else if (how == masked_vectors) along_x<vector, true>(stage, turn);
+    else if (how == single) along_x<1, false>(stage, turn);
+    else along_x<1, true>(stage, turn);
     from += panel.lines_along_k ? depth : depth * panel.ld;
+  }
+
+  // Conjugates what this thread copied of a turn, once that is there and before others may see it.
+  __device__ __forceinline__ void conjugate(T *stage, int turn) const {
+    const Way how = way(turn);
+    if (how == whole_along_k || how == masked_lines) conjugate(stage, 1, threadIdx.x / lanes_k, step_x, threadIdx.x % lanes_k, lanes_k);
+    else if (how == whole_vectors || how == masked_vectors) conjugate_along_x<vector>(stage);
+    else conjugate_along_x<1>(stage);
   }
 
  private:
@@ -133,6 +176,19 @@ class PanelLoader {
   __device__ __forceinline__ void place(T *to, const T *source, const Mask &mask, int dx, int dk) const {
     if (masked && mask.is_one(dx, dk)) *to = one<T>();
     else copy_element(to, source, !masked || mask.held(dx, dk));
+  }
+
+  template <int width>
+  __device__ __forceinline__ void conjugate_along_x(T *stage) const {
+    using Along = AlongX<width>;
+    conjugate(stage, width, threadIdx.x % Along::per_line * width, Along::span, threadIdx.x / Along::per_line, Along::step_k);
+  }
+  static __device__ __forceinline__ void conjugate(T *stage, int width, int x, int step_x, int k, int step_k) {
+#pragma unroll 1
+    for (; k < depth; k += step_k)
+#pragma unroll 1
+      for (int dx = x; dx < tile; dx += step_x)
+        for (int e = 0; e < width; ++e) stage[k * row + dx + e].im = -stage[k * row + dx + e].im;
   }
 
   template <bool masked>
