@@ -67,6 +67,7 @@ Problem canonical(const tritri_multiply_options &options, const Operands &operan
 Fill product_fill(const Problem &p) { return p.a.fill == p.b.fill ? p.a.fill : Fill::full; }
 
 double useful_flops(const Problem &p) {
+  if (p.n == 0 || p.k == 0) return 0;
   // Rows of C that share one k range per column are not closed-form for trapezoids; O(m) terms, each a sum over columns of a
   // clipped linear function, is exact and cheap enough to print.
   double pairs = 0;

@@ -36,6 +36,7 @@ void copy_transposed(const Lines &to, char *to_data, const Lines &from, const ch
 
 void copy(const Layout &to, void *to_data, const Layout &from, const void *from_data) {
   const Lines to_lines = to.lines(), from_lines = from.lines();
+  if (from_lines.extent() == 0) return;  // however many lines there are, or matrices
   const int64_t bytes = element_bytes(from.dtype), batches = to.batch > 1 && to.batch_stride == 0 ? 1 : to.batch;
   for (int64_t batch = 0; batch < batches; ++batch) {
     char *target = static_cast<char *>(to_data) + batch * to.batch_stride * bytes;

@@ -328,6 +328,40 @@ TEST_CASE("B3 2^31 + 1 passes through every size of the descriptor") {
   require_refused(tritri_multiply_host(f.context, nullptr, &left, nullptr, &right, nullptr, &wrong, nullptr), TRITRI_INVALID_ARGUMENT, "tritri_multiply_host", "got 2147483649 x 0");
 }
 
+TEST_CASE("nothing is quickly done, however long or often it is") {
+  Fixture f;
+  const int64_t big = int64_t{1} << 60, most = int64_t{1} << 31;
+  for (const int32_t fill : {TRITRI_FILL_FULL, TRITRI_FILL_LOWER, TRITRI_FILL_UPPER}) {
+    for (const int32_t order : {TRITRI_ORDER_ROW, TRITRI_ORDER_COLUMN}) {
+      for (const bool long_rows : {false, true}) {
+        tritri_matrix_desc desc = support::describe(TRITRI_FLOAT32, fill, long_rows ? 0 : big, long_rows ? big : 0), inner = desc;
+        desc.order = order;
+        const support::Matrix x = support::upload(f.context, desc, nullptr);
+        call(tritri_download(f.context, x, nullptr, nullptr));
+        desc.order = TRITRI_ORDER_ROW;
+        call(tritri_upload_into(f.context, x, &desc, nullptr));
+        inner.rows = inner.cols = 0;
+        desc.fill = TRITRI_FILL_FULL;
+        const support::Matrix none = support::create(f.context, inner), product = support::create(f.context, desc);
+        const support::Matrix &left = long_rows ? none : x, &right = long_rows ? x : none;
+        char text[400];
+        double residual = -1;
+        call(tritri_multiply(f.context, nullptr, left, right, product));
+        call(tritri_plan_describe(f.context, nullptr, left, right, product, text, sizeof text));
+        call(tritri_verify(f.context, nullptr, left, right, product, 1, &residual));
+        CHECK(residual == 0);
+      }
+    }
+  }
+  tritri_matrix_desc many = support::describe(TRITRI_FLOAT32, TRITRI_FILL_LOWER, 0, 0);
+  many.batch_count = most;
+  const support::Matrix x = support::upload(f.context, many, nullptr), product = support::create(f.context, many);
+  double residual = -1;
+  call(tritri_verify(f.context, nullptr, x, x, product, 1024, &residual));
+  CHECK(residual == 0);
+  call(tritri_download(f.context, x, nullptr, nullptr));
+}
+
 TEST_CASE("memory that nobody has is TRITRI_OUT_OF_MEMORY, and the output stays") {
   Fixture f;
   tritri_matrix *out = nullptr;
