@@ -55,7 +55,7 @@ class CudaDevice final : public Device {
   void *allocate(size_t bytes) override {
     const DeviceGuard guard(index_);
     forget_earlier_errors();
-    DeviceMemory memory = allocate_device(bytes);
+    DeviceMemory memory = allocate_cleared(bytes);
     void *const pointer = memory.get();
     memory.abandon();
     return pointer;
@@ -130,6 +130,16 @@ class CudaDevice final : public Device {
     const cudaError_t error = cudaGetDevice(&device);
     drop(error);
     return error == cudaSuccess;
+  }
+
+  // Kernels may fetch what lies beside a diagonal in one vector or box with what they use: nobody else's old data is what they meet there.
+  DeviceMemory allocate_cleared(size_t bytes) {
+    DeviceMemory memory = allocate_device(bytes);
+    if (bytes != 0) {
+      TRITRI_CUDA_CHECK(cudaMemsetAsync(memory.get(), 0, bytes, own_stream_.get()));
+      TRITRI_CUDA_CHECK(cudaStreamSynchronize(own_stream_.get()));
+    }
+    return memory;
   }
 
   void require_workspace(size_t bytes) const {
@@ -331,7 +341,7 @@ void CudaDevice::multiply_host(const tritri_multiply_options &options, const Ope
   const size_t needed = choices_.recall(problem, options.algorithm, traits_, workspace_bytes_).workspace();
   require_workspace(needed);  // refused before anything is moved
   if (total > room || needed > room - total) {
-    own = allocate_device(total);
+    own = allocate_cleared(total);
     problem = problem_at(own.get());
   }
   // Structural zeros of a full C need not cross the bus: the host writes them meanwhile, where they are worth a thread and no input is in the way.
