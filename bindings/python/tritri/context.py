@@ -3,7 +3,9 @@ from __future__ import annotations
 
 import math
 import operator
+import os
 import threading
+import weakref
 
 import numpy as np
 
@@ -13,6 +15,19 @@ from ._words import ALGORITHMS, COMPUTES, CPU, CUDA, DIAGS, DTYPE_NAMES, DTYPES,
 from .arrays import family_of, numpy_arrays
 from .arrays.base import HOST
 from .matrix import Matrix, check_matrix, even_layout, host_matrix, packed_memory
+
+
+_contexts = weakref.WeakSet()
+
+
+def _take_new_locks() -> None:
+    """In the child of a fork, where the thread that was inside a call is gone and would never give its lock back."""
+    for context in _contexts:
+        context._lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_take_new_locks)
 
 
 def parse_device(device: str) -> tuple[int, int]:
@@ -79,6 +94,7 @@ class Context:
         if not -1 < threads <= 1024:
             raise ValueError(f"Context: threads: must be 0 (all) to 1024, got {threads}")
         self._lock = threading.RLock()
+        _contexts.add(self)
         self._home = stream or None
         self._stream = self._home      # where the next work goes
         self._stream_owner = None

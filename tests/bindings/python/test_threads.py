@@ -164,6 +164,26 @@ sys.exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 99)
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120, env={**os.environ, "TRITRI_DEVICE": "cpu"})
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_L3_fork_while_a_thread_is_inside_a_call():
+    import subprocess
+    code = """
+import os, signal, sys, threading, time, numpy as np, tritri
+context, large, small = tritri.Context("cpu", threads=1), np.ones((3000, 3000)), np.eye(5)
+threading.Thread(target=tritri.multiply, args=(large, large), kwargs={"context": context}).start()
+while context._lock.acquire(blocking=False):  # until it is inside
+    context._lock.release()
+    time.sleep(0)
+child = os.fork()
+if child == 0:
+    signal.alarm(60)
+    os._exit(0 if np.array_equal(tritri.multiply(small, small, context=context), small) else 1)
+status = os.waitpid(child, 0)[1]
+sys.exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 99)
+"""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=120, env={**os.environ, "TRITRI_DEVICE": "cpu"})
+
+
 def test_L7_exit_with_everything_open():
     import subprocess
     code = "import numpy as np, tritri; c = tritri.Context(); m = c.upload(np.eye(3)); r = c.multiply(m, m); tritri.multiply(np.eye(2), np.eye(2)); c.me = c"
