@@ -86,10 +86,12 @@ def compute_product(family, a, b, a_fill, b_fill, a_op, b_op, a_diag, b_diag, al
     if options[6] == _AUTO:
         options = (*options[:6], COMPUTES["tf32" if family.tf32_allowed(a) else "default"], 0)
     reads_out = options[4] != 0 or options[5] != 0
+    fresh = None  # a result made for the plain way, which could not take these arrays
     if family.plain and (out is not None or not reads_out) and not family.is_lazy(a, b, out):
-        result = _plain_product(family, a, b, options, properties, out, out_fill, context)
-        if result is not None:
+        done, result = _plain_product(family, a, b, options, properties, out, out_fill, context)
+        if done:
             return result
+        fresh = result if out is None else None
     op_a, op_b = options[:2]
 
     a_view, b_view = family.view(a, "multiply: a"), family.view(b, "multiply: b")
@@ -109,7 +111,7 @@ def compute_product(family, a, b, a_fill, b_fill, a_op, b_op, a_diag, b_diag, al
     if out is None:
         if reads_out:
             raise ValueError("multiply: beta: needs out, whose former values it scales, got out=None")
-        result = family.empty(a, shape, a_view.dtype, out_fill != "full", context)
+        result = family.empty(a, shape, a_view.dtype, out_fill != "full", context) if fresh is None else fresh
     else:
         result = out
     out_view = family.view(result, "multiply: out", True)
@@ -156,23 +158,24 @@ def compute_product(family, a, b, a_fill, b_fill, a_op, b_op, a_diag, b_diag, al
 
 
 def _plain_product(family, a, b, options, properties, out, out_fill, context):
-    """The usual product in one native call that reads the arrays itself; None where it takes a closer look: strides, sizes, broadcasting, or what is wrong."""
+    """The usual product in one native call that reads the arrays itself: whether it could, and `out` or the result it made. Strides, sizes, broadcasting
+    and what is wrong take a closer look, and have written nothing."""
     place = family.place(a)
     if place != family.place(b) or a.ndim < 2 or b.ndim < 2:
-        return None
+        return False, None
     context = _context_for(place, context, family)
     if out is None:
         a_shape, b_shape = a.shape, b.shape
         m, k = a_shape[-2:] if options[0] not in TRANSPOSING else a_shape[:-3:-1]
         k_of_b, n = b_shape[-2:] if options[1] not in TRANSPOSING else b_shape[:-3:-1]
         if k != k_of_b:
-            return None
+            return False, None
         shape = (m, n) if len(a_shape) == len(b_shape) == 2 else (*_layout.broadcast("multiply", a_shape[:-2], b_shape[:-2]), m, n)
         out = family.empty(a, shape, None, out_fill != "full", context)
     stream, owner = (context._home, None) if place == HOST else family.stream(place, None)
     with context._lock:
         done = native.multiply_plain(context._use(stream, owner), family.reader, options, properties, place, a, b, out)
-    return out if done else None
+    return done, out
 
 
 _AUTO = -1  # beside the library's compute modes: ask the array library

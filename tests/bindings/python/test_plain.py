@@ -163,3 +163,20 @@ def test_sparse_tensors_are_refused(name):
     sparse = getattr(torch.eye(4), name)()
     with pytest.raises(TypeError, match="multiply: a: must be a dense tensor"):
         tritri.multiply(sparse, sparse)
+
+
+@pytest.mark.parametrize("how", [lambda x: x[:4, :4], lambda x: x[::2, ::2], lambda x: x[:1, :1]], ids=["plain", "strided", "line"])
+def test_one_result_is_made(kind, rng, monkeypatch, how):
+    """Also where the short way turns out not to be open."""
+    to, back = kind
+    a = how(to(random(rng, (8, 8), "float64")))
+    made, family = [], type(module.common_family(a, a, None))
+    empty = family.empty
+
+    def counted(*arguments):
+        made.append(empty(*arguments))
+        return made[-1]
+    monkeypatch.setattr(family, "empty", counted)
+    result = tritri.multiply(a, a, a_fill="full", b_fill="full")
+    assert len(made) == 1 and result is made[0]
+    assert_close(back(result), back(a) @ back(a))
