@@ -48,8 +48,8 @@ double seconds_of(const Problem &p, const Sm80Variant &v, const GpuTraits &trait
   // Where many short tiles follow each other on a multiprocessor, what each takes beside its products is not hidden.
   const double beside = 4e-6 * std::max(0.0, blocks / sms - v.resident) * std::min(1.0, 128 / std::max(1.0, length));
   // Sums that come out as zero are looked at again.
-  const double zeros = p.a.fill != Fill::full && p.b.fill != Fill::full ? 4e-6 : 0;
-  return 7e-6 + zeros + beside + std::max({work / (unit * v.rate), longest / rate_per_sm, bytes / traits.bytes_per_second});
+  const double zeros = p.a.fill != Fill::full && p.b.fill != Fill::full ? 1e-6 : 0;
+  return 4e-6 + zeros + beside + std::max({work / (unit * v.rate), longest / rate_per_sm, bytes / traits.bytes_per_second});
 }
 
 // The fastest of those that this card and the launch can hold; null where there is none.

@@ -17,7 +17,7 @@ struct Medium {
 struct Small {
   using Core = FfmaCore<float, 2, 1>;  // 32 x 32 per warp
   static constexpr int tile_m = 32, tile_n = 32, tile_k = 64, slices = 8, stages = 4, resident = 2;
-  static constexpr double rate = 0.35, alone = 0.20;
+  static constexpr double rate = 0.38, alone = 0.25;
 };
 constexpr Sm80Variant variants[] = {sm80_variant<Large>(), sm80_variant<Medium>(), sm80_variant<Small>()};
 
