@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <system_error>
+#include <exception>
 
 namespace tritri::cuda {
 namespace {
@@ -34,18 +34,19 @@ struct Share {
 }  // namespace
 
 HostZeros::HostZeros(const Layout &layout, Fill held, void *host) {
+  if (held == Fill::full) return;
   Layout part = layout;
   part.fill = held;
-  if (held == Fill::full) return;
   const int64_t element = element_bytes(layout.dtype), count = std::clamp(std::thread::hardware_concurrency(), 1u, most_threads);
   const auto share = [&](int64_t index) {
     return Share{part.lines(), layout.lines(), layout.batch, layout.batch_stride * element, element, static_cast<char *>(host), index, count};
   };
+  helpers_.reserve(static_cast<size_t>(count));
   for (int64_t index = 0; index < count; ++index) {
     try {
       helpers_.emplace_back(share(index));
-    } catch (const std::system_error &) {
-      share(index)();  // no more threads to be had
+    } catch (const std::exception &) {
+      share(index)();  // no more threads to be had, or no memory for one; those that run must be waited for
     }
   }
 }

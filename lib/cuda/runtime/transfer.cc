@@ -4,7 +4,6 @@
 #include <cstring>
 #include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 
 #include "cuda/kernels/copy.h"
@@ -190,6 +189,7 @@ void Transfer::stage(const Job &job, cudaStream_t after) {
     }
   };
   std::vector<std::thread> helpers;
+  helpers.reserve(slots_.size());
   for (size_t i = 1; i < slots_.size() && !alone; ++i) {
     try {
       helpers.emplace_back([&, i] {
@@ -197,8 +197,8 @@ void Transfer::stage(const Job &job, cudaStream_t after) {
         drop(cudaSetDevice(device_));
         share(slots_[i]);
       });
-    } catch (const std::system_error &) {
-      break;  // no more threads to be had: fewer do
+    } catch (const std::exception &) {
+      break;  // no more threads to be had, or no memory for one: fewer do
     }
   }
   share(slots_[0]);
