@@ -183,12 +183,14 @@ def test_cublas_batches(blas, rng):
 @pytest.mark.parametrize("name", products.SEVEN)
 def test_every_contender_on_the_cpu_is_right(machine, name):
     modes = [products.MODES[mode] for mode in ("float32", "float32-pedantic", "float64", "complex64", "complex128", "float16")]
-    for case in grid.cases([name], modes, [(40, 1), (9, 3)]):
+    for case in grid.cases([name], modes, [(40, 1), (9, 3)], packed=True):
         lines, absent = run.measure(machine, case, 2)
         for line in lines:
             assert line["error"] < products.ROUNDOFF[case.dtype] * 40 and line["samples"] == 2 and line["min_ms"] <= line["ms"] <= line["max_ms"], line
         ours = [line for line in lines if line["peer"] == "tritri"]
         assert [line["modes"] for line in ours] == [[mode.name] for mode in case.modes] and all(line["right"] for line in ours)
+        packed = [line for line in lines if line["peer"] == "tritri packed"]
+        assert [line["modes"] for line in packed] == ([[case.modes[0].name]] if "unit" not in name else []) and all(line["right"] for line in packed)
         assert "NumPy" in [line["peer"] for line in lines]
         assert all(why in ("OpenBLAS has no batches", "OpenBLAS has no float16", "SciPy, through which OpenBLAS is called, is not installed",
                            "TRMM needs a triangle beside a matrix that is not transposed") for _, why, _ in absent)
@@ -246,6 +248,7 @@ def test_grids_cover_the_family(on_cpu):
     for cases in (grid.full(on_cpu), grid.quick(on_cpu)):
         assert {case.product.name for case in cases} == set(products.SEVEN) and len(set(cases)) == len(cases)
     modes = {mode for case in grid.full(on_cpu) for mode in case.modes}
+    assert {case.packed for case in grid.full(on_cpu)} == {True, False} and not any(case.packed for case in grid.full(on_cpu) if case.product.a.unit)
     assert modes == (set(products.MODES.values()) if not on_cpu else {products.MODES["float32"], products.MODES["float64"]})
 
 
@@ -253,18 +256,20 @@ def made_up(ms=2.0):
     line = {"product": "lower*lower", "dtype": "float32", "modes": ["float32"], "n": 1024, "batch": 1, "peer": "tritri", "ms": ms, "spread": 0, "useful_tflops": 1, "error": 1e-7,
             "right": True}
     lines = [line, {**line, "peer": "cuBLAS GEMM", "ms": 5.0}, {**line, "peer": "Triton", "ms": 3.0}, {**line, "product": "lower*full", "ms": 4.0},
-             {**line, "n": 16, "batch": 1000, "ms": 0.25}]
+             {**line, "n": 16, "batch": 1000, "ms": 0.25}, {**line, "peer": "tritri packed", "ms": 2.5}]
     return {"machine": {"device": "a card", "versions": {"tritri": "0"}}, "commit": "0123456789", "date": "2026-01-01T00:00:00", "command": "tritri bench", "method": "how", "repeat": 3,
             "limits": {"flops_per_second": {"float32": 1024 ** 3 / 3 / 1e-3}, "bytes_per_second": 1e15}, "lines": lines, "absent": [], "left_out": [], "broken": []}
 
 
 def test_tables():
     text = report.markdown(made_up())
-    assert "| float32 | 2 (1.5x T, 50 %) |" in text and "| `lower*full` | 4 (75 %) |" in text and "| float32 | .25 (" in text and "commit 0123456," in text
+    assert "| float32 | 2 (1.5x T, 50 %) |" in text and "| `lower*full` | 4 (75 %) |" in text and "commit 0123456," in text
     assert report.fraction(made_up(), made_up()["lines"][0], "float32") == pytest.approx(0.5, rel=1e-2)
+    assert "| `lower*lower`, float32 | 2.5 (1.25x) |" in text and report.Lines(made_up()).best_peer("lower*lower", "float32", 1024, 1)["peer"] == "Triton"
     batches = made_up()
-    batches["lines"] = batches["lines"][-1:]
-    assert "n x n" not in report.markdown(batches) and "|  | 16 x 1000 |" in report.markdown(batches)
+    batches["lines"] = batches["lines"][-2:-1]
+    assert "n x n" not in report.markdown(batches) and "|  | 1000 of them |" in report.markdown(batches) and "| n = 16 | .25 (" in report.markdown(batches)
+    assert "packed" not in report.markdown(batches)
     few = made_up()
     few["limits"], few["left_out"] = {}, ["a case"]
     assert report.fraction(few, few["lines"][0], "float32") is None and "| float32 | 2 (1.5x T) |" in report.markdown(few)

@@ -7,6 +7,7 @@ from typing import Callable
 from .products import ITEM, Mode, Product
 
 OURS = "tritri"
+PACKED = f"{OURS} packed"
 
 
 class Absent(Exception):
@@ -21,6 +22,7 @@ class Case:
     n: int
     modes: tuple[Mode, ...]
     batch: int = 1
+    packed: bool = False  # also with the triangles packed
 
     @property
     def dtype(self) -> str:
@@ -62,6 +64,7 @@ class Contender:
     calls: list[Callable[[], object]]
     before: Callable[[], None] | None = None  # outside the time, before each sample
     detail: str = ""                  # the plan, the block size
+    dense: Callable[[object], object] = lambda c: c  # what a call gives as a matrix with all its elements
     samples: list[float] = dataclasses.field(default_factory=list)  # seconds of one product each
 
 

@@ -9,7 +9,7 @@ import torch
 import tritri
 
 from . import blocks, reference
-from .contenders import OURS, Absent, Case, Contender, Sets, count_of_sets, groups_of
+from .contenders import OURS, PACKED, Absent, Case, Contender, Sets, count_of_sets, groups_of
 from .cublas import WORKSPACE_BYTES, Cublas
 from .products import ITEM, Mode, parse
 
@@ -91,6 +91,32 @@ class CudaMachine:
 
         detail = self.context.explain(*handles[0][:3], a_op=product.a.op, b_op=product.b.op, compute=mode.compute, algorithm=algorithm)
         return Contender(name, (mode,), [call(*four) for four in handles], detail=detail)
+
+    def packed(self, case: Case, mode: Mode, sets: Sets) -> Contender:
+        """Ours with every triangle packed, the result's too where it is one."""
+        product = case.product
+
+        def place(like, fill, x=None):
+            matrix = self.context.matrix(like.shape, case.dtype, fill, packed=fill != "full")
+            memory = torch.from_dlpack(matrix)
+            memory.copy_(torch.full_like(memory, float("nan")) if x is None else x if fill == "full" else x[..., _held(case.n, fill, self.device)])
+            return matrix
+
+        handles = [(place(a, product.a.fill, a), place(b, product.b.fill, b), place(a, product.cut)) for a, b in zip(sets.a, sets.b)]
+
+        def call(a, b, c):
+            def multiply():
+                self.context.multiply(a, b, out=c, a_op=product.a.op, b_op=product.b.op, compute=mode.compute)
+                return c
+            return multiply
+
+        def dense(c):
+            memory, full = torch.from_dlpack(c), torch.zeros_like(sets.c[0])
+            full[..., _held(case.n, product.cut, self.device)] = memory
+            return full
+
+        detail = self.context.explain(*handles[0], a_op=product.a.op, b_op=product.b.op, compute=mode.compute)
+        return Contender(PACKED, (mode,), [call(*three) for three in handles], detail=detail, dense=dense)
 
     def peers(self):
         """(name, what makes the contender of a case) of everyone else; making raises Absent."""
@@ -251,7 +277,7 @@ class CudaMachine:
 
     def result(self, case: Case, contender: Contender) -> torch.Tensor:
         """What the contender computes for the first set; in a batch its first matrix."""
-        c = contender.calls[0]()
+        c = contender.dense(contender.calls[0]())
         return c if case.batch == 1 else c[0]
 
     def widen(self, x: torch.Tensor) -> torch.Tensor:
@@ -291,6 +317,12 @@ def _giving(c, work):
         work()
         return c
     return multiply
+
+
+def _held(n: int, fill: str, device) -> torch.Tensor:
+    """Which elements a fill holds; packed triangles hold them in this order."""
+    every = torch.ones(n, n, dtype=torch.bool, device=device)
+    return {"lower": every.tril, "upper": every.triu, "full": every.clone}[fill]()
 
 
 def keep(x: torch.Tensor, fill: str, unit: bool, outside: float) -> torch.Tensor:

@@ -13,9 +13,10 @@ def by_dtype(modes) -> list[tuple[Mode, ...]]:
     return [tuple(mode for mode in modes if mode.dtype == dtype) for dtype in dtypes]
 
 
-def cases(products, modes, sizes) -> list[Case]:
-    """Every product in every mode at every size; sizes are (n, batch)."""
-    return [Case(parse(product), n, group, batch) for n, batch in sizes for group in by_dtype(modes) for product in products]
+def cases(products, modes, sizes, packed: bool = False) -> list[Case]:
+    """Every product in every mode at every size; sizes are (n, batch). `packed` where a product has triangles, none of them unit."""
+    return [Case(product, n, group, batch, packed and product.has_triangles and not product.has_unit)
+            for n, batch in sizes for group in by_dtype(modes) for product in map(parse, products)]
 
 
 def _plain(*sizes: int) -> list[tuple[int, int]]:
@@ -26,14 +27,22 @@ def _named(*names: str) -> list[Mode]:
     return [MODES[name] for name in names]
 
 
+# Batches as large as 2^28 bytes per operand in float32, and smaller ones.
+BATCHES = {8: (16, 256, 4096, 65536, 262144), 16: (16, 256, 4096, 65536, 262144), 32: (16, 256, 4096, 65536), 64: (16, 256, 4096, 16384), 128: (16, 256, 4096),
+           256: (16, 256, 1024), 512: (16, 256), 1024: (4, 16, 64)}
+PACKED = (2048, 4096)
+
+
 def full(on_cpu: bool) -> list[Case]:
     """What the committed report holds, the most telling first."""
     if on_cpu:
         modes = _named("float32", "float64")
-        return cases([LOWER], modes, _plain(1024, 2048, 64, 128, 256, 512)) + cases(OTHERS, modes, _plain(1024))
+        return (cases([LOWER], modes, _plain(1024)) + cases([LOWER], modes, _plain(2048), packed=True) + cases([LOWER], modes, _plain(64, 128, 256, 512))
+                + cases(OTHERS, modes, _plain(1024)) + cases([LOWER], modes, [(8, 10000), (32, 10000), (128, 400)]))
     real = _named("float32", "float32-pedantic", "float32-tf32", "float64", "bfloat16", "float16")
-    return (cases([LOWER], list(MODES.values()), _plain(1024, 2048, 4096, 64, 128, 256, 512)) + cases([LOWER], real, _plain(8192))
-            + cases([LOWER], _named("float32", "bfloat16"), [(16, 262144), (32, 65536), (64, 16384), (128, 4096), (256, 1024)])
+    return (cases([LOWER], list(MODES.values()), _plain(1024)) + cases([LOWER], list(MODES.values()), _plain(*PACKED), packed=True)
+            + cases([LOWER], list(MODES.values()), _plain(64, 128, 256, 512)) + cases([LOWER], real, _plain(8192))
+            + cases([LOWER], _named("float32", "float64", "bfloat16"), [(n, batch) for n, batches in BATCHES.items() for batch in batches])
             + cases(OTHERS, _named("float32", "float32-pedantic", "float32-tf32", "float64", "bfloat16", "complex64"), _plain(1024, 4096))
             + cases([LOWER], real, _plain(16384)) + cases([LOWER], _named("complex64", "complex128"), _plain(8192)))
 

@@ -8,7 +8,7 @@ import numpy as np
 import tritri
 
 from . import reference
-from .contenders import OURS, Absent, Case, Contender, Sets, count_of_sets, groups_of
+from .contenders import OURS, PACKED, Absent, Case, Contender, Sets, count_of_sets, groups_of
 from .products import ITEM, Mode
 
 # What is rotated: more than the last level caches of today's desktop processors.
@@ -110,6 +110,26 @@ class HostMachine:
 
         detail = self.context.explain(*handles[0], a_op=product.a.op, b_op=product.b.op, compute=mode.compute, algorithm=algorithm)
         return Contender(name, (mode,), [call(*three) for three in handles], detail=detail)
+
+    def packed(self, case: Case, mode: Mode, sets: Sets) -> Contender:
+        """Ours with every triangle packed, the result's too where it is one."""
+        product = case.product
+
+        def place(x, operand):
+            matrix = self.context.matrix(x.shape, case.dtype, operand.fill, packed=operand.fill != "full")
+            matrix.update(x)
+            return matrix
+
+        handles = [(place(a, product.a), place(b, product.b), self.context.matrix(a.shape, case.dtype, product.cut, packed=product.cut != "full")) for a, b in zip(sets.a, sets.b)]
+
+        def call(a, b, c):
+            def multiply():
+                self.context.multiply(a, b, out=c, a_op=product.a.op, b_op=product.b.op, compute=mode.compute)
+                return c
+            return multiply
+
+        detail = self.context.explain(*handles[0], a_op=product.a.op, b_op=product.b.op, compute=mode.compute)
+        return Contender(PACKED, (mode,), [call(*three) for three in handles], detail=detail)
 
     def peers(self):
         """(name, what makes the contender of a case) of everyone else; making raises Absent."""

@@ -46,6 +46,14 @@ class Product:
         """The triangle that C is cut to by whoever computes all of it."""
         return self.structure if self.out == "full" else self.out
 
+    @property
+    def has_triangles(self) -> bool:
+        return (self.a.fill, self.b.fill, self.cut) != ("full", "full", "full")
+
+    @property
+    def has_unit(self) -> bool:
+        return self.a.unit or self.b.unit
+
     def useful_flops(self, n: int, dtype: str) -> float:
         """Operations on elements inside the fills: a multiply and an add for each k that matters to each element of C."""
         k = np.arange(n, dtype=np.float64)

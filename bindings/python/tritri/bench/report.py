@@ -1,7 +1,7 @@
 """What a report says: fractions of the limit, speed-ups, and tables of them."""
 from __future__ import annotations
 
-from .contenders import OURS
+from .contenders import OURS, PACKED
 from .products import BOUND_WORDS, MODES, parse
 
 
@@ -39,8 +39,11 @@ class Lines:
             for mode in line["modes"]:
                 self.cells.setdefault((line["product"], mode, line["n"], line["batch"]), []).append(line)
 
+    def line(self, who: str, *key) -> dict | None:
+        return next((line for line in self.cells.get(key, ()) if line["peer"] == who), None)
+
     def ours(self, *key) -> dict | None:
-        return next((line for line in self.cells.get(key, ()) if line["peer"] == OURS), None)
+        return self.line(OURS, *key)
 
     def best_peer(self, *key) -> dict | None:
         return min((line for line in self.cells.get(key, ()) if not is_ours(line)), key=lambda line: line["ms"], default=None)
@@ -102,14 +105,33 @@ def markdown(report: dict) -> str:
         for n in sorted(lines.values(2, product=others[0], batch=1)):
             parts.append(f"The other products, n = {n}; milliseconds:")
             parts.append(table(["", *modes], [[f"`{product}`", *(lines.cell(product, mode, n, 1) for mode in modes)] for product in others]))
-    batches = [key for key in lines.cells if key[3] > 1]
-    if batches:
-        shapes, modes = list(dict.fromkeys(key[2:] for key in batches)), list(dict.fromkeys(key[1] for key in batches))
-        parts.append(f"Batches of `{batches[0][0]}`, n x batch; milliseconds:")
-        parts.append(table(["", *(f"{n} x {batch}" for n, batch in shapes)], [[mode, *(lines.cell(batches[0][0], mode, *shape) for shape in shapes)] for mode in modes]))
+    parts += _packed_tables(lines) + _batch_tables(lines)
     if report.get("accuracy"):
         parts.append(accuracy_markdown(report["accuracy"]))
     return "\n\n".join(parts) + "\n"
+
+
+def _packed_tables(lines: Lines) -> list[str]:
+    found = {key: line for key in lines.cells for line in [lines.line(PACKED, *key)] if line}
+    if not found:
+        return []
+    sizes, kinds = sorted({key[2] for key in found}), list(dict.fromkeys(key[:2] for key in found))
+    rows = []
+    for product, mode in kinds:
+        lines_of = [(found.get((product, mode, n, 1)), lines.ours(product, mode, n, 1)) for n in sizes]
+        rows.append([f"`{product}`, {mode}", *(f"{short(packed['ms'])} ({short(packed['ms'] / ours['ms'], 3)}x)" if packed and ours else "" for packed, ours in lines_of)])
+    return ["Every triangle packed, the result's too; milliseconds, and as a multiple of the same product's time from and to whole rows:",
+            table(["", *(f"n = {n}" for n in sizes)], rows)]
+
+
+def _batch_tables(lines: Lines) -> list[str]:
+    parts = []
+    for product, mode in dict.fromkeys(key[:2] for key in lines.cells if key[3] > 1):
+        shapes = [key[2:] for key in lines.cells if key[:2] == (product, mode) and key[3] > 1]
+        sizes, batches = sorted({n for n, _ in shapes}), sorted({batch for _, batch in shapes})
+        parts += [f"Batches of `{product}`, {mode}, C full; milliseconds:",
+                  table(["", *(f"{batch} of them" for batch in batches)], [[f"n = {n}", *(lines.cell(product, mode, n, batch) for batch in batches)] for n in sizes])]
+    return parts
 
 
 def accuracy_markdown(accuracy: list[dict]) -> str:

@@ -84,7 +84,7 @@ def select(report: dict, products, modes, sizes) -> dict:
     return {**report, "lines": [{**line, "modes": [mode for mode in line["modes"] if not modes or mode in modes]} for line in report["lines"] if wanted(line)]}
 
 
-def measured(products, modes, sizes, device, threads, repeat, peers, grid_name, accuracy, limit) -> dict:
+def measured(products, modes, sizes, packed, device, threads, repeat, peers, grid_name, accuracy, limit) -> dict:
     """A new report."""
     from rich.console import Console
     from rich.progress import Progress
@@ -99,7 +99,7 @@ def measured(products, modes, sizes, device, threads, repeat, peers, grid_name, 
         cases = []
     else:
         cases = grid.cases(products or known.SEVEN[:1], [known.MODES[name] for name in modes or ("float32", "float64")],
-                           sizes or [(n, 1) for n in ((64, 256, 512, 1024) if machine.on_cpu else (256, 1024, 4096))])
+                           sizes or [(n, 1) for n in ((64, 256, 512, 1024) if machine.on_cpu else (256, 1024, 4096))], packed)
     repeat = repeat or machine.repeat
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
@@ -162,6 +162,7 @@ def show(report: dict, explain: bool) -> None:
 @click.option("--products", type=Words(_product), help=f"Which products, such as {','.join(known.SEVEN[:4])}; T transposes, =FILL cuts the result.  [default: lower*lower]")
 @click.option("--modes", type=Words(_mode), help=f"Types and modes, of {','.join(known.MODES)}.  [default: float32,float64]")
 @click.option("--sizes", type=Sizes(), help="Orders n of the matrices, up to 65536; 64x16384 is a batch.")
+@click.option("--packed", is_flag=True, help="Also with every triangle packed, where none is unit.")
 @click.option("--report", "grid_name", flag_value="report", help="The grid of the committed report, accuracy included.")
 @click.option("--quick", "grid_name", flag_value="quick", help="A small one.")
 @click.option("--accuracy", is_flag=True, help="Errors beside the bound that they obey, instead of times.")
@@ -174,7 +175,7 @@ def show(report: dict, explain: bool) -> None:
 @click.option("--markdown", is_flag=True, help="Tables for a README on stdout.")
 @options.EXPLAIN
 @options.JSON
-def bench(products, modes, sizes, grid_name, accuracy, peers, device, threads, repeat, limit, source, plot, markdown, explain, as_json):
+def bench(products, modes, sizes, packed, grid_name, accuracy, peers, device, threads, repeat, limit, source, plot, markdown, explain, as_json):
     """Times triangular products of random matrices beside NumPy and OpenBLAS, or on a GPU beside cuBLAS, PyTorch and Triton, with the error of each.
 
     Exit code 1 if a result of this library is not within its bound.
@@ -184,9 +185,9 @@ def bench(products, modes, sizes, grid_name, accuracy, peers, device, threads, r
     from ..bench.run import dumps
     if plot:
         check_plot(plot)
-    if grid_name and (products or sizes or modes):
-        raise click.ClickException(f"--{grid_name}: is a grid of its own, got --products, --modes or --sizes as well")
-    report = select(read(source), products, modes, sizes) if source else measured(products, modes, sizes, device, threads, repeat, peers, grid_name, accuracy, limit)
+    if grid_name and (products or sizes or modes or packed):
+        raise click.ClickException(f"--{grid_name}: is a grid of its own, got --products, --modes, --sizes or --packed as well")
+    report = select(read(source), products, modes, sizes) if source else measured(products, modes, sizes, packed, device, threads, repeat, peers, grid_name, accuracy, limit)
     if plot:
         from ..bench.plot import draw
         if all(line["batch"] > 1 for line in report["lines"]):
