@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <memory>
 #include <vector>
 
 #include "api/guard.h"
@@ -91,17 +92,17 @@ tritri_status tritri_verify(tritri_context *context, const tritri_multiply_optio
       fail(TRITRI_INVALID_ARGUMENT, f, ": c: must not be a or b, since the input's values are gone, got the same memory");
     Device &device = *context->device;
     if (device.kind() == TRITRI_DEVICE_CPU) {
-      *relative_residual = verify(canonical(product.options, product.operands), probes);
+      *relative_residual = verify(canonical(product.options, product.operands), probes, device.host_threads());
       return;
     }
     Operands host = product.operands;
-    std::vector<std::vector<unsigned char>> copies;
+    std::vector<std::unique_ptr<unsigned char[]>> copies;
     const auto fetch = [&](Layout &layout, const void *data) {
       const Layout from = layout;
       layout = tight(from);
-      copies.emplace_back(static_cast<size_t>(layout.bytes()));
-      device.download(from, data, layout, copies.back().data());
-      return copies.back().data();
+      copies.emplace_back(new unsigned char[static_cast<size_t>(layout.bytes())]);  // left as it comes: the threads of the download touch it first
+      device.download(from, data, layout, copies.back().get());
+      return copies.back().get();
     };
     host.a_data = fetch(host.a, product.operands.a_data);
     if (a == b) {
@@ -111,7 +112,7 @@ tritri_status tritri_verify(tritri_context *context, const tritri_multiply_optio
       host.b_data = fetch(host.b, product.operands.b_data);
     }
     host.c_data = fetch(host.c, product.operands.c_data);
-    *relative_residual = verify(canonical(product.options, host), probes);
+    *relative_residual = verify(canonical(product.options, host), probes, device.host_threads());
   });
 }
 

@@ -13,6 +13,7 @@ class Device {
 
   virtual tritri_device kind() const = 0;
   virtual tritri_device_info info() const = 0;
+  virtual int host_threads() const = 0;  // that a call may keep busy on the host
 
   // Matrix memory, aligned to 256 bytes; 0 bytes give NULL.
   virtual void *allocate(size_t bytes) = 0;

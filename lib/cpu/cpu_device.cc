@@ -63,6 +63,7 @@ class CpuDevice final : public Device {
 
   tritri_device kind() const override { return TRITRI_DEVICE_CPU; }
   tritri_device_info info() const override { return device_info(); }
+  int host_threads() const override { return threads_; }
   void *allocate(size_t bytes) override { return bytes == 0 ? nullptr : allocate_aligned(bytes); }
   void release(void *memory) noexcept override { std::free(memory); }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <thread>
 
 #include "core/error.h"
 #include "cuda/cublas/handle.h"
@@ -51,6 +52,7 @@ class CudaDevice final : public Device {
 
   tritri_device kind() const override { return TRITRI_DEVICE_CUDA; }
   tritri_device_info info() const override { return device_info(index_); }
+  int host_threads() const override { return host_threads_; }
 
   void *allocate(size_t bytes) override {
     const DeviceGuard guard(index_);
@@ -167,7 +169,7 @@ class CudaDevice final : public Device {
     }
   }
 
-  int index_;
+  int index_, host_threads_;
   pid_t process_ = getpid();
   GpuTraits traits_;
   Stream own_stream_;
@@ -181,7 +183,8 @@ class CudaDevice final : public Device {
   bool pending_ = false;  // something was enqueued since the last synchronisation
 };
 
-CudaDevice::CudaDevice(const tritri_context_options &options) : index_(options.device_index) {
+CudaDevice::CudaDevice(const tritri_context_options &options)
+    : index_(options.device_index), host_threads_(options.threads > 0 ? options.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))) {
   const DeviceGuard guard(index_);
   forget_earlier_errors();
   traits_ = read_traits(index_);

@@ -2,9 +2,11 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "core/half.h"
+#include "core/k_range.h"
 #include "support/catch.h"
 #include "support/random.h"
 
@@ -160,4 +162,41 @@ TEST_CASE("verify reads 16-bit types") {
   CHECK(verify(p, 4) < 4e-3);
   c[20 * n + 10] = float16(static_cast<float>(c[20 * n + 10]) + 1.0f);
   CHECK(verify(p, 4) > 2e-2);
+}
+
+TEST_CASE("verify's answer does not depend on its threads, and chunks of rows miss nothing") {
+  for (const Fill fill_c : {Fill::full, Fill::lower, Fill::upper}) {
+    for (const auto &[m, n] : {std::pair<int64_t, int64_t>(800, 530), std::pair<int64_t, int64_t>(530, 800)}) {
+      const int64_t k = 40;
+      support::Random random(15);
+      std::vector<double> a(static_cast<size_t>(m * k)), b(static_cast<size_t>(k * n)), c(static_cast<size_t>(m * n), std::numeric_limits<double>::quiet_NaN());
+      for (double &x : a) x = random.uniform();
+      for (double &x : b) x = random.uniform();
+      for (int64_t i = 0; i < m; ++i) {
+        const Range held = row_held(fill_c, i, n);
+        for (int64_t j = held.begin; j < held.end; ++j) {
+          double sum = 0;
+          for (int64_t l = 0; l < k; ++l) sum += a[static_cast<size_t>(i * k + l)] * b[static_cast<size_t>(l * n + j)];
+          c[static_cast<size_t>(i * n + j)] = sum;
+        }
+      }
+      const auto layout = [](Fill fill, int64_t rows, int64_t cols) { return Layout{Dtype::f64, fill, false, Order::row, Storage::strided, rows, cols, cols, 1, 0}; };
+      const tritri_multiply_options options = TRITRI_MULTIPLY_OPTIONS_INIT;
+      const Problem p = canonical(options, {layout(Fill::full, m, k), layout(Fill::full, k, n), layout(fill_c, m, n), a.data(), b.data(), c.data()});
+      const double right = verify(p, 8);
+      CHECK(right < 1e-13);
+      CHECK(verify(p, 8, 3) == right);
+      for (const int64_t i : {int64_t{0}, int64_t{300}, m - 1}) {
+        const Range held = row_held(fill_c, i, n);
+        if (held.empty()) continue;
+        for (const int64_t j : {held.begin, held.end - 1}) {
+          double &element = c[static_cast<size_t>(i * n + j)];
+          const double kept = element;
+          element += 1e-3 * std::sqrt(static_cast<double>(k));
+          CHECK(verify(p, 8, 3) > 1e-6);
+          element = kept;
+        }
+      }
+    }
+  }
 }
