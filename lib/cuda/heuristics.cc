@@ -27,10 +27,32 @@ View copied(const View &x, int64_t batch, int64_t element, void *memory, size_t 
   return copy;
 }
 
-bool better(const Plan &x, const Plan &y, size_t limit) {
-  const bool x_fits = x.workspace <= limit, y_fits = y.workspace <= limit;
+bool better(const Choice &x, const Choice &y, size_t limit) {
+  const bool x_fits = x.workspace() <= limit, y_fits = y.workspace() <= limit;
   if (x_fits != y_fits) return x_fits;
-  return x_fits ? x.seconds < y.seconds : x.workspace < y.workspace;
+  return x_fits ? x.plan.seconds < y.plan.seconds : x.workspace() < y.workspace();
+}
+
+// Nothing; the result alone, since some kernels read packed inputs; everything.
+std::vector<Unpacking> unpackings(const Problem &p) {
+  std::vector<Unpacking> ways = {{}};
+  if (p.c.packed) ways.push_back({false, false, true});
+  if (p.a.packed || p.b.packed) ways.push_back({p.a.packed, p.b.packed, p.c.packed});
+  return ways;
+}
+
+// Of unpacking and packing: what a launch takes, and each element of the fill read and written.
+double copy_seconds(const Problem &p, const Staged &staged, const GpuTraits &traits) {
+  constexpr double launch = 2.5e-6;
+  double seconds = 0;
+  const auto add = [&](const View &x, int times) {
+    const double elements = static_cast<double>(x.rows) * static_cast<double>(x.cols) * (x.fill == Fill::full ? 1 : 0.5) * static_cast<double>(x.batch_stride == 0 ? 1 : p.batch);
+    seconds += times * (launch + 2 * elements * static_cast<double>(element_bytes(p.dtype)) / traits.bytes_per_second);
+  };
+  if (staged.copy_a) add(p.a, 1);
+  if (staged.copy_b) add(p.b, 1);
+  if (staged.copy_c) add(p.c, p.beta != std::complex<double>(0, 0) ? 2 : 1);
+  return seconds;
 }
 
 // Of an address a choice may depend on no more than this.
@@ -48,24 +70,30 @@ bool same(const Problem &x, const Problem &y) {
 
 }  // namespace
 
-InPlace in_place(const Problem &problem, void *workspace) {
-  InPlace moved;
+Staged staged(const Problem &problem, const Unpacking &unpacking, void *workspace) {
+  Staged moved;
   moved.problem = problem;
   if (only_scales(problem) || problem.m == 0 || problem.n == 0) return moved;
   const int64_t element = element_bytes(problem.dtype);
-  char *base = static_cast<char *>(workspace);
+  char *const base = static_cast<char *>(workspace);
   size_t bytes = 0;
-  if (problem.c_is_a) {
+  if (problem.c_is_a || unpacking.a) {
     moved.problem.a = copied(problem.a, problem.batch, element, base, &bytes);
     moved.copy_a = true;
     moved.bytes += bytes;
   }
-  if (problem.c_is_b) {
+  if (problem.c_is_b || unpacking.b) {
     const Lines a = problem.a.lines(), b = problem.b.lines();
-    const bool same_lines = problem.c_is_a && a.profile == b.profile && a.count == b.count && a.length == b.length && a.packed == b.packed;
+    const bool same_lines = moved.copy_a && problem.a.data == problem.b.data && a.profile == b.profile && a.count == b.count && a.length == b.length && a.packed == b.packed &&
+                            a.ld == b.ld && problem.a.batch_stride == problem.b.batch_stride;
     moved.problem.b = copied(problem.b, problem.batch, element, same_lines ? base : base + moved.bytes, &bytes);
     moved.copy_b = !same_lines;
     if (!same_lines) moved.bytes += bytes;
+  }
+  if (unpacking.c) {
+    moved.problem.c = copied(problem.c, problem.batch, element, base + moved.bytes, &bytes);
+    moved.copy_c = true;
+    moved.bytes += bytes;
   }
   moved.problem.c_is_a = moved.problem.c_is_b = false;
   return moved;
@@ -111,13 +139,18 @@ Choice choose(const Problem &problem, int32_t algorithm, const GpuTraits &traits
     nothing.plan.reason = "there is nothing to multiply";
     return nothing;
   }
-  const InPlace moved = in_place(problem, nullptr);
-  const size_t room = limit > moved.bytes ? limit - moved.bytes : 0;
-  std::vector<Choice> choices = every_choice(moved.problem, traits, room);
-  if (algorithm != TRITRI_ALGORITHM_AUTO)
-    choices.erase(std::remove_if(choices.begin(), choices.end(), [&](const Choice &choice) { return choice.plan.algorithm != algorithm; }), choices.end());
-  Choice best = *std::min_element(choices.begin(), choices.end(), [&](const Choice &x, const Choice &y) { return better(x.plan, y.plan, room); });
-  best.copies = moved.bytes;
+  std::vector<Choice> choices;
+  for (const Unpacking &unpacking : unpackings(problem)) {
+    const Staged moved = staged(problem, unpacking, nullptr);
+    for (Choice &choice : every_choice(moved.problem, traits, limit > moved.bytes ? limit - moved.bytes : 0)) {
+      if (algorithm != TRITRI_ALGORITHM_AUTO && choice.plan.algorithm != algorithm) continue;
+      choice.unpacking = unpacking;
+      choice.copies = moved.bytes;
+      choice.plan.seconds += copy_seconds(problem, moved, traits);
+      choices.push_back(std::move(choice));
+    }
+  }
+  Choice best = *std::min_element(choices.begin(), choices.end(), [&](const Choice &x, const Choice &y) { return better(x, y, limit); });
   best.plan.reason = algorithm == TRITRI_ALGORITHM_AUTO ? text("least modelled time of ", choices.size(), " candidates") : "asked for";
   return best;
 }

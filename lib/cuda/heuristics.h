@@ -10,19 +10,26 @@ namespace tritri::cuda {
 // C is cleared or scaled and no kernel is needed: alpha 0, or an inner dimension of 0.
 inline bool only_scales(const Problem &problem) { return !problem.reads_inputs(); }
 
-// Where an input that shares C's memory lies while the product runs: lines as they were, but strided and padded to whole sectors. The
-// copies stand at the start of the workspace, each aligned to 256 bytes; `bytes` is what they take.
-struct InPlace {
-  Problem problem;  // with the copies in place of the aliased inputs
-  size_t bytes = 0;
-  bool copy_a = false, copy_b = false;  // copy_b is false where the copy of A serves B too
+// Which packed operands a product reads or writes through copies with whole lines, since most kernels want those.
+struct Unpacking {
+  bool a = false, b = false, c = false;
 };
-InPlace in_place(const Problem &problem, void *workspace);
+
+// A product whose operands stand in the workspace in part: inputs that share C's memory, and packed operands that are to be unpacked. Lines are as they
+// were, but strided and padded to whole sectors. The copies stand at the start of the workspace, each aligned to 256 bytes; `bytes` is what they take.
+struct Staged {
+  Problem problem;  // with the copies in place of what they stand for
+  size_t bytes = 0;
+  bool copy_a = false, copy_b = false;  // before the product; copy_b is false where the copy of A serves B too
+  bool copy_c = false;                  // after it, and before it if C is added to
+};
+Staged staged(const Problem &problem, const Unpacking &unpacking, void *workspace);
 
 // How a product runs: one of the kernels, or a form of cuBLAS.
 struct Choice {
-  Plan plan;          // workspace: what the kernel or cuBLAS asks for; the copies of in_place() stand before it
+  Plan plan;          // workspace: what the kernel or cuBLAS asks for; the copies of staged() stand before it
   CublasPlan cublas;  // where plan.algorithm is CUBLAS
+  Unpacking unpacking;
   size_t copies = 0;  // bytes of workspace
   size_t workspace() const { return copies + plan.workspace; }
 };

@@ -8,6 +8,34 @@ namespace {
 
 constexpr int edge = 32, warps = 8;
 
+// How many warps' widths of a line a warp copies: all its reads are in flight before its first write.
+template <class T> inline constexpr int pieces = sizeof(T) >= 16 ? 4 : sizeof(T) == 8 ? 8 : 16;
+
+// Where both sides' lines are the walk's: a warp for each line of a block. A packed line begins anywhere, so elements travel one by one.
+template <class T>
+__global__ void __launch_bounds__(edge * warps) lines_kernel(CopySide to, CopySide from, Lines walk, CopyBox box) {
+  constexpr int span = edge * pieces<T>;
+  const int lane = threadIdx.x % edge, warp = threadIdx.x / edge;
+  const int64_t line_blocks = (box.line.size() + warps - 1) / warps, position_blocks = (box.position.size() + span - 1) / span;
+  const int64_t total = box.batch.size() * line_blocks * position_blocks;
+  for (int64_t index = blockIdx.x; index < total; index += gridDim.x) {
+    const int64_t batch = box.batch.begin + index / (line_blocks * position_blocks), within = index % (line_blocks * position_blocks);
+    const int64_t line = box.line.begin + within / position_blocks * warps + warp, position = box.position.begin + within % position_blocks * span + lane;
+    if (line >= box.line.end) continue;
+    const Range held = walk.held(line);
+    const int64_t end = held.end < box.position.end ? held.end : box.position.end;
+    const T *const source = reinterpret_cast<const T *>(from.data) + from.offset(batch, line, position);
+    T *const target = reinterpret_cast<T *>(to.data) + to.offset(batch, line, position);
+    T values[pieces<T>];
+#pragma unroll
+    for (int e = 0; e < pieces<T>; ++e)
+      if (position + e * edge >= held.begin && position + e * edge < end) values[e] = source[e * edge];
+#pragma unroll
+    for (int e = 0; e < pieces<T>; ++e)
+      if (position + e * edge >= held.begin && position + e * edge < end) target[e * edge] = values[e];
+  }
+}
+
 // Blocks of 32 lines x 32 positions. Reads and writes both run along memory: where the sides' lines cross, a block turns in shared memory.
 template <class T>
 __global__ void __launch_bounds__(edge * warps) copy_kernel(CopySide to, CopySide from, Lines walk, CopyBox box) {
@@ -53,16 +81,22 @@ void load_copy() {
     visit_element(dtype, [](auto tag) {
       cudaFuncAttributes attributes;
       TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, copy_kernel<typename decltype(tag)::type>));
+      TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, lines_kernel<typename decltype(tag)::type>));
     });
   }
 }
 
 void copy_fill(Dtype dtype, const CopySide &to, const CopySide &from, const Lines &walk, const CopyBox &box, cudaStream_t stream) {
-  const double blocks = static_cast<double>(box.batch.size()) * static_cast<double>((box.line.size() + edge - 1) / edge) *
-                        static_cast<double>((box.position.size() + edge - 1) / edge);
-  if (blocks == 0) return;
   visit_element(dtype, [&](auto tag) {
-    copy_kernel<typename decltype(tag)::type><<<blocks < 1e6 ? static_cast<unsigned>(blocks) : 1000000u, edge * warps, 0, stream>>>(to, from, walk, box);
+    using T = typename decltype(tag)::type;
+    const bool along = !to.across && !from.across;
+    const int64_t lines = along ? warps : edge, positions = along ? edge * pieces<T> : edge;
+    const double blocks = static_cast<double>(box.batch.size()) * static_cast<double>((box.line.size() + lines - 1) / lines) *
+                          static_cast<double>((box.position.size() + positions - 1) / positions);
+    if (blocks == 0) return;
+    const unsigned grid = blocks < 1e6 ? static_cast<unsigned>(blocks) : 1000000u;
+    if (along) lines_kernel<T><<<grid, edge * warps, 0, stream>>>(to, from, walk, box);
+    else copy_kernel<T><<<grid, edge * warps, 0, stream>>>(to, from, walk, box);
   });
   TRITRI_CUDA_CHECK(cudaGetLastError());
 }

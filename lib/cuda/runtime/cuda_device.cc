@@ -290,7 +290,7 @@ void CudaDevice::enqueue(const Problem &problem, int32_t algorithm) {
   }
   const Choice &choice = choices_.recall(problem, algorithm, traits_, workspace_bytes_);
   require_workspace(choice.workspace());
-  const InPlace moved = in_place(problem, workspace_.get());
+  const Staged moved = staged(problem, choice.unpacking, workspace_.get());
   const auto move = [&](const View &from, const View &to) {
     const CopySide source{static_cast<char *>(const_cast<void *>(from.data)), from.lines(), from.batch_stride};
     const CopySide target{static_cast<char *>(const_cast<void *>(to.data)), to.lines(), to.batch_stride};
@@ -299,7 +299,9 @@ void CudaDevice::enqueue(const Problem &problem, int32_t algorithm) {
   };
   if (moved.copy_a) move(problem.a, moved.problem.a);
   if (moved.copy_b) move(problem.b, moved.problem.b);
+  if (moved.copy_c && problem.beta != std::complex<double>(0, 0)) move(problem.c, moved.problem.c);
   run(moved.problem, choice, static_cast<char *>(workspace_.get()) + moved.bytes);
+  if (moved.copy_c) move(moved.problem.c, problem.c);
 }
 
 void CudaDevice::run(const Problem &problem, const Choice &choice, void *workspace) {

@@ -293,16 +293,45 @@ void copies_in_place() {
   p.b.row_lines = false;  // X X^T: both inputs have X's lines
   p.c_is_a = p.c_is_b = true;
   char *const base = reinterpret_cast<char *>(uintptr_t{1} << 20);
-  InPlace moved = in_place(p, base);
+  Staged moved = staged(p, {}, base);
   expect(moved.copy_a && !moved.copy_b && moved.problem.b.data == moved.problem.a.data, "one copy serves an operand that is both inputs");
   p.b.row_lines = true;  // the same memory as upper A and lower B
-  moved = in_place(p, base);
+  moved = staged(p, {}, base);
   expect(moved.copy_a && moved.copy_b && moved.problem.b.data != moved.problem.a.data, "two triangles of one memory are two copies");
   expect(moved.problem.a.data == base && reinterpret_cast<uintptr_t>(moved.problem.b.data) % 256 == 0, "copies are aligned");
   expect(moved.problem.a.ld % 4 == 0 && moved.problem.a.ld >= 100, "lines of copies are padded to whole vectors");
   expect(make_plan(p, TRITRI_ALGORITHM_KERNEL, h200(), plenty).workspace >= moved.bytes, "the plan counts the copies");
   p.alpha = 0;
-  expect(in_place(p, base).bytes == 0 && make_plan(p, TRITRI_ALGORITHM_AUTO, h200(), plenty).workspace == 0, "scaling C needs no copy");
+  expect(staged(p, {}, base).bytes == 0 && make_plan(p, TRITRI_ALGORITHM_AUTO, h200(), plenty).workspace == 0, "scaling C needs no copy");
+}
+
+// What kernels for whole lines do not take is unpacked on the way, where that pays and the workspace has room.
+void packed_operands() {
+  Problem p = square(2048, Fill::lower, Fill::lower, Fill::lower);
+  p.b.data = reinterpret_cast<void *>(uintptr_t{1} << 20);
+  const Plan strided = make_plan(p, TRITRI_ALGORITHM_AUTO, h200(), plenty);
+  for (View *x : {&p.a, &p.b, &p.c}) x->packed = true, x->ld = 0;
+  for (const int32_t compute : {TRITRI_COMPUTE_DEFAULT, TRITRI_COMPUTE_PEDANTIC, TRITRI_COMPUTE_TF32}) {
+    p.compute = compute;
+    const Choice choice = choose(p, TRITRI_ALGORITHM_AUTO, h200(), plenty);
+    expect(choice.plan.kernel_name != std::string("simt"), "packed triangles of n = 2048 deserve a fast kernel");
+    const Staged moved = staged(p, choice.unpacking, nullptr);
+    expect(choice.copies == moved.bytes && choice.workspace() <= plenty, "a choice counts the copies");
+    expect(!moved.problem.a.packed || !choice.unpacking.a, "what is unpacked is not packed any more");
+  }
+  p.compute = TRITRI_COMPUTE_DEFAULT;
+  expect(make_plan(p, TRITRI_ALGORITHM_AUTO, h200(), plenty).seconds > strided.seconds, "unpacking takes time");
+  expect(make_plan(p, TRITRI_ALGORITHM_AUTO, h200(), 0).workspace == 0, "without workspace a kernel reads what is packed");
+  char *const base = reinterpret_cast<char *>(uintptr_t{1} << 30);
+  Staged moved = staged(p, {true, true, true}, base);
+  expect(moved.copy_a && moved.copy_b && moved.copy_c && moved.problem.a.data != moved.problem.b.data && moved.problem.c.data != moved.problem.b.data, "three copies");
+  expect(!moved.problem.a.packed && !moved.problem.c.packed && moved.problem.c.ld >= 2048 && moved.bytes >= 3 * size_t{2048} * 2048 * 4, "with whole lines");
+  p.b.data = p.a.data;
+  moved = staged(p, {true, true, true}, base);
+  expect(moved.copy_a && !moved.copy_b && moved.problem.a.data == moved.problem.b.data, "one copy serves a matrix that is both inputs");
+  p.c_is_a = p.c_is_b = true;
+  moved = staged(p, {false, false, true}, base);
+  expect(moved.copy_a && moved.copy_c && moved.problem.c.data != moved.problem.a.data, "in place, the result has a copy of its own");
 }
 
 void cublas_folder_that_is_not_there() {
@@ -337,6 +366,7 @@ int main(int argc, char **argv) {
                  {"choices_replay_what_was_measured", choices_replay_what_was_measured},
                  {"no_cublas_no_plan", no_cublas_no_plan},
                  {"copies_in_place", copies_in_place},
+                 {"packed_operands", packed_operands},
                  {"cublas_folder_that_is_not_there", alone("alone_no_folder", "TRITRI_CUBLAS=/nowhere")},
                  {"L11_cublas_beside_another_cublaslt", alone("alone_other_version", "TRITRI_CUBLAS=" TRITRI_STAND_IN)},
              },
