@@ -57,6 +57,28 @@ def test_out_is_written_in_place(view, fill):
     assert_close(out.numpy(), product(a.numpy(), a.numpy(), beta=2, out=before.numpy(), out_fill=fill))
 
 
+class Recorded(torch.utils._python_dispatch.TorchDispatchMode):
+    """The operators that PyTorch runs meanwhile."""
+
+    def __init__(self):
+        super().__init__()
+        self.names = []
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        self.names.append(function.overloadpacket._qualified_op_name)
+        return function(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("out_fill", ["full", "lower"])
+@pytest.mark.parametrize("view", ["contiguous", "transposed", "conjugated_lazily", "adjoint", "negated_lazily"])
+def test_no_copy_is_made(view, out_fill):
+    x = VIEWS[view](tensor(6, 6, dtype=torch.complex128))
+    with Recorded() as recorded:
+        tritri.multiply(x, x, a_fill="full", b_fill="full", out_fill=out_fill)
+    assert not {"aten::clone", "aten::copy_", "aten::contiguous"} & set(recorded.names), recorded.names
+    assert len([name for name in recorded.names if "empty" in name or "zeros" in name]) == 1, recorded.names
+
+
 def test_conjugated_out():
     a, out = tensor(4, 4, dtype=torch.complex128), torch.zeros(4, 4, dtype=torch.complex128).conj()
     tritri.multiply(a, a, out=out)

@@ -50,6 +50,8 @@ class TorchFamily(Family):
         return x.detach().resolve_neg().resolve_conj().clone(memory_format=torch.contiguous_format)
 
     def empty(self, like, shape, dtype, zero, context):
+        if like.is_conj() or like.is_neg():  # new_empty would first make a copy of it
+            return (torch.zeros if zero else torch.empty)(shape, dtype=like.dtype, device=like.device)
         return like.new_zeros(shape) if zero else like.new_empty(shape)
 
     def store(self, out, values, fill):
