@@ -343,6 +343,24 @@ std::vector<Case> cases() {
       x.rows_b = false;
       list.push_back(x);
     }
+  for (const Fill a : {Fill::lower, Fill::upper})
+    for (const Fill b : {Fill::lower, Fill::upper})
+      for (int form = 0; form < 4; ++form) {
+        Case x;  // packed lines, of which those of the second and third matrix begin anywhere
+        x.a = a, x.b = b;
+        x.rows_a = form & 1, x.rows_b = form & 2;
+        x.unit_a = form == 1 || form == 0, x.unit_b = form == 2 || form == 0;
+        x.packed = true;
+        x.batch = 3;
+        x.m = 520, x.n = 389, x.k = 651;
+        list.push_back(x);
+        x.m = 333, x.n = 701, x.k = 130;
+        list.push_back(x);
+        x.batch = 1;
+        x.m = x.n = x.k = 1101;
+        x.graph = true;
+        list.push_back(x);
+      }
   Case large;  // a list of work that does not fit kernel parameters
   large.m = large.n = 4500, large.k = 1100;
   large.a = large.b = Fill::full;

@@ -8,6 +8,7 @@
 
 #include "cuda/kernels/hopper_arrange.cuh"
 #include "cuda/kernels/hopper_traits.cuh"
+#include "cuda/kernels/hopper_unpack.cuh"
 #include "cuda/kernels/kernel.h"
 #include "cuda/runtime/check.h"
 
@@ -25,7 +26,7 @@ template <bool B> struct Model<Half<B, 128, 1>> { static constexpr double stage 
 constexpr int64_t kMostColumns = INT_MAX - 1024;
 constexpr int64_t kMostBlocks = 65535, kMostRows = kMostBlocks * kArrangeEdge;  // of a grid's second and third dimension
 constexpr int kPageItems = 3072;  // of a list that travels to workspace in kernel parameters
-constexpr double kArrangeLaunch = 3e-6;
+constexpr double kArrangeLaunch = 3e-6, kUnpackLaunch = 2.5e-6;
 constexpr double kCareful = 0.31e-6;  // what a thread's element takes that is stored carefully, as seen on an H200
 constexpr size_t kMostCopied = size_t{192} << 20;  // of inputs, in workspace at a time: larger products run in parts
 
@@ -88,6 +89,8 @@ struct Copy {
   int64_t ld = 0, batch_stride = 0;
   bool row_lines = true;
 };
+
+bool unpacks(const View &x, const Copy &copy) { return copy.needed && x.packed && x.row_lines == copy.row_lines; }
 
 struct Places {
   size_t flags = 0, partials = 0, items = 0, total = 0;
@@ -181,9 +184,13 @@ Plan plan(const Problem &p, const GpuTraits &traits) {
   });
   const Places w = places<T>(p, part, cuts || launches > 1, workers);
   plan.workspace = w.total;
-  // A triangle is half of the bytes, read and written.
-  if (w.a.needed) plan.seconds += launches * (kArrangeLaunch + static_cast<double>(w.a.bytes) * 1.2 / traits.bytes_per_second);
-  if (w.b.needed) plan.seconds += kArrangeLaunch + static_cast<double>(w.b.bytes) * 1.2 / traits.bytes_per_second;
+  // A triangle is half of the bytes, read and written; what is unpacked shares a launch.
+  const auto copy_seconds = [&](const View &x, const Copy &copy) {
+    if (!copy.needed) return 0.0;
+    return (unpacks(x, copy) ? 0 : kArrangeLaunch) + static_cast<double>(copy.bytes) * (unpacks(x, copy) ? 0.95 : 1.2) / traits.bytes_per_second;
+  };
+  plan.seconds += launches * copy_seconds(p.a, w.a) + copy_seconds(p.b, w.b);
+  if (unpacks(p.a, w.a) || unpacks(p.b, w.b)) plan.seconds += launches * kUnpackLaunch;
   plan.seconds *= static_cast<double>((p.batch + part.batch - 1) / part.batch);
   return plan;
 }
@@ -195,23 +202,56 @@ Side side(const View &x, const Copy &copy, char *workspace, int64_t first_row = 
   return {workspace + copy.at, copy.ld, copy.batch_stride, copy.row_lines, x.fill, Fill::full, false, first_row};
 }
 
-// Launches the copy of rows [first_row, first_row + rows).
+template <class T> using WordOf = std::conditional_t<is_float<T>, uint32_t, uint16_t>;
+
+template <class T>
+Arrangement<WordOf<T>> arrangement(const View &x, const Copy &copy, char *workspace, int64_t first_row) {
+  constexpr WordOf<T> one = is_float<T> ? 0x3f800000 : std::is_same_v<typename T::Element, __nv_bfloat16> ? 0x3f80 : 0x3c00;
+  return {x, reinterpret_cast<WordOf<T> *>(workspace + copy.at), copy.ld, copy.batch_stride, copy.row_lines, one, std::is_same_v<T, Tf32>, first_row};
+}
+
+// Launches the copy of rows [first_row, first_row + rows), where that is more than to unpack lines.
 template <class T>
 void copy_in(const Problem &p, const View &x, const Copy &copy, char *workspace, int64_t first_row, int64_t rows, cudaStream_t stream) {
-  if (!copy.needed) return;
-  using Word = std::conditional_t<is_float<T>, uint32_t, uint16_t>;
-  constexpr Word one = is_float<T> ? 0x3f800000 : std::is_same_v<typename T::Element, __nv_bfloat16> ? 0x3f80 : 0x3c00;
+  if (!copy.needed || unpacks(x, copy)) return;
+  using Word = WordOf<T>;
   const auto blocks = [](int64_t size) { return static_cast<unsigned>((size + kArrangeEdge - 1) / kArrangeEdge); };
   const auto batches = static_cast<unsigned>(x.batch_stride ? p.batch : 1);
-  const Arrangement<Word> arrangement{x, reinterpret_cast<Word *>(workspace + copy.at), copy.ld, copy.batch_stride, copy.row_lines, one, std::is_same_v<T, Tf32>, first_row};
+  const Arrangement<Word> to = arrangement<T>(x, copy, workspace, first_row);
   const dim3 grid(blocks(x.cols), blocks(rows), batches);
   if constexpr (std::is_same_v<T, Tf32>) {
-    if (x.row_lines && copy.row_lines && mappable(x, sizeof(Word))) round_lines<<<grid, kArrangeThreads, 0, stream>>>(arrangement);
-    else arrange<Word><<<grid, kArrangeThreads, 0, stream>>>(arrangement);
+    if (x.row_lines && copy.row_lines && mappable(x, sizeof(Word))) round_lines<<<grid, kArrangeThreads, 0, stream>>>(to);
+    else arrange<Word><<<grid, kArrangeThreads, 0, stream>>>(to);
   } else {
-    arrange<Word><<<grid, kArrangeThreads, 0, stream>>>(arrangement);
+    arrange<Word><<<grid, kArrangeThreads, 0, stream>>>(to);
   }
   TRITRI_CUDA_CHECK(cudaGetLastError());
+}
+
+// Launches what copy_in left: A's rows [first_row, first_row + rows), and B with the first of them.
+template <class T>
+void unpack_in(const Problem &p, const Places &w, char *workspace, int64_t first_row, int64_t rows, cudaStream_t stream) {
+  using Word = WordOf<T>;
+  constexpr int64_t part = kUnpackBytes / sizeof(Word);
+  const auto divided = [](int64_t size, int64_t by) { return static_cast<unsigned>((size + by - 1) / by); };
+  Unpacking<Word> both{};
+  unsigned line_blocks = 0;
+  const auto add = [&](int which, const View &x, const Copy &copy, int64_t first, int64_t lines) {
+    both.inputs[which] = arrangement<T>(x, copy, workspace, first);
+    both.batches[which] = static_cast<unsigned>(x.batch_stride ? p.batch : 1);
+    both.parts = std::max(both.parts, divided(x.lines().length, part));
+    line_blocks = std::max(line_blocks, divided(lines, kUnpackWarps));
+  };
+  const auto flush = [&] {
+    const unsigned batches = both.batches[0] + both.batches[1];
+    if (batches > 0) unpack<Word><<<dim3(line_blocks * both.parts, batches), dim3(32, kUnpackWarps), 0, stream>>>(both);
+    TRITRI_CUDA_CHECK(cudaGetLastError());
+    both.batches[0] = both.batches[1] = both.parts = line_blocks = 0;
+  };
+  if (unpacks(p.a, w.a)) add(0, p.a, w.a, first_row, rows);
+  if (2 * p.batch > kMostBlocks) flush();
+  if (first_row == 0 && unpacks(p.b, w.b)) add(1, p.b, w.b, 0, p.b.lines().count);
+  flush();
 }
 
 // The driver's encoder, found through the runtime: the library does not link against the driver.
@@ -266,6 +306,7 @@ void launch_strip(const Problem &p, const Tiling &tiling, const Places &w, char 
   args.tiling = tiling;
   copy_in<T>(p, p.a, w.a, memory, first_row, rows, stream);
   if (first_row == 0) copy_in<T>(p, p.b, w.b, memory, 0, p.k, stream);
+  unpack_in<T>(p, w, memory, first_row, rows, stream);
   args.a = side<T>(p.a, w.a, memory, first_row);
   args.b = side<T>(p.b, w.b, memory);
   args.c = p.c_data();
@@ -341,11 +382,12 @@ void launch(const Problem &p, const Plan &plan, void *workspace, const GpuTraits
 template <class T>
 void load(const GpuTraits &traits) {
   if (traits.compute_major != 9 || traits.compute_minor != 0) return;
-  using Word = std::conditional_t<is_float<T>, uint32_t, uint16_t>;
+  using Word = WordOf<T>;
   cudaFuncAttributes attributes;
   TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, multiply<T>));
   TRITRI_CUDA_CHECK(cudaFuncSetAttribute(multiply<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, Pipe<T>::bytes));
   TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, arrange<Word>));
+  TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, unpack<Word>));
   if constexpr (std::is_same_v<T, Tf32>) TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, round_lines));
   TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, write_items));
   encoder();
