@@ -19,7 +19,8 @@ namespace {
 // Measured on an H200: what a stage takes a worker, what a launch takes beside its work, and what a tile costs beside its stages.
 template <class T> struct Model;
 template <> struct Model<Float32> { static constexpr double stage = 1.15e-6, launch = 4.5e-6; static constexpr Costs costs{3, 8}; };
-template <> struct Model<Tf32> { static constexpr double stage = 0.77e-6, launch = 6e-6; static constexpr Costs costs{6, 8}; };
+template <> struct Model<Tf32<256, 2>> { static constexpr double stage = 0.72e-6, launch = 6e-6; static constexpr Costs costs{6, 8}; };
+template <> struct Model<Tf32<128, 1>> { static constexpr double stage = 0.45e-6, launch = 4e-6; static constexpr Costs costs{5, 16}; };
 template <bool B> struct Model<Half<B, 256, 2>> { static constexpr double stage = 0.67e-6, launch = 5e-6; static constexpr Costs costs{6, 8}; };
 template <bool B> struct Model<Half<B, 128, 1>> { static constexpr double stage = 0.4e-6, launch = 2.5e-6; static constexpr Costs costs{5, 16}; };
 
@@ -61,7 +62,7 @@ Tiling tiling(const Problem &p) {
   return {p.a.fill, p.b.fill, p.c.fill, p.m, p.n, p.k, p.batch, T::tile_m, T::tile_n, T::stage_k};
 }
 
-template <class T> bool copies_a(const Problem &p) { return !p.a.row_lines || !mappable(p.a, sizeof(typename T::Element)) || std::is_same_v<T, Tf32>; }
+template <class T> bool copies_a(const Problem &p) { return !p.a.row_lines || !mappable(p.a, sizeof(typename T::Element)); }
 template <class T> bool copies_b(const Problem &p) { return (!p.b.row_lines && !is_float<T>) || !mappable(p.b, sizeof(typename T::Element)); }
 
 // What one launch takes on, so that its copies of inputs fit: matrices of a batch, and rows of tiles of one matrix.
@@ -143,13 +144,14 @@ void each_strip(const Problem &p, const Part &part, F &&f) {
 }
 
 bool takes(const Float32 *, Dtype dtype, int32_t compute) { return dtype == Dtype::f32 && compute == TRITRI_COMPUTE_DEFAULT; }
-bool takes(const Tf32 *, Dtype dtype, int32_t compute) { return dtype == Dtype::f32 && compute == TRITRI_COMPUTE_TF32; }
+template <int M, int C>
+bool takes(const Tf32<M, C> *, Dtype dtype, int32_t compute) { return dtype == Dtype::f32 && compute == TRITRI_COMPUTE_TF32; }
 template <bool B, int N, int C>
 bool takes(const Half<B, N, C> *, Dtype dtype, int32_t) { return dtype == (B ? Dtype::bf16 : Dtype::f16); }
 
 // Single blocks load more than blocks that share: they pay while there are about as many as multiprocessors.
 template <class T>
-int64_t most_tiles(const GpuTraits &traits) { return is_float<T> || T::cluster > 1 ? kMostTiles : 2 * traits.multiprocessors; }
+int64_t most_tiles(const GpuTraits &traits) { return std::is_same_v<T, Float32> || T::cluster > 1 ? kMostTiles : 2 * traits.multiprocessors; }
 
 template <class T>
 bool can(const Problem &p, const GpuTraits &traits) {
@@ -207,7 +209,7 @@ template <class T> using WordOf = std::conditional_t<is_float<T>, uint32_t, uint
 template <class T>
 Arrangement<WordOf<T>> arrangement(const View &x, const Copy &copy, char *workspace, int64_t first_row) {
   constexpr WordOf<T> one = is_float<T> ? 0x3f800000 : std::is_same_v<typename T::Element, __nv_bfloat16> ? 0x3f80 : 0x3c00;
-  return {x, reinterpret_cast<WordOf<T> *>(workspace + copy.at), copy.ld, copy.batch_stride, copy.row_lines, one, std::is_same_v<T, Tf32>, first_row};
+  return {x, reinterpret_cast<WordOf<T> *>(workspace + copy.at), copy.ld, copy.batch_stride, copy.row_lines, one, first_row};
 }
 
 // Launches the copy of rows [first_row, first_row + rows), where that is more than to unpack lines.
@@ -217,14 +219,7 @@ void copy_in(const Problem &p, const View &x, const Copy &copy, char *workspace,
   using Word = WordOf<T>;
   const auto blocks = [](int64_t size) { return static_cast<unsigned>((size + kArrangeEdge - 1) / kArrangeEdge); };
   const auto batches = static_cast<unsigned>(x.batch_stride ? p.batch : 1);
-  const Arrangement<Word> to = arrangement<T>(x, copy, workspace, first_row);
-  const dim3 grid(blocks(x.cols), blocks(rows), batches);
-  if constexpr (std::is_same_v<T, Tf32>) {
-    if (x.row_lines && copy.row_lines && mappable(x, sizeof(Word))) round_lines<<<grid, kArrangeThreads, 0, stream>>>(to);
-    else arrange<Word><<<grid, kArrangeThreads, 0, stream>>>(to);
-  } else {
-    arrange<Word><<<grid, kArrangeThreads, 0, stream>>>(to);
-  }
+  arrange<Word><<<dim3(blocks(x.cols), blocks(rows), batches), kArrangeThreads, 0, stream>>>(arrangement<T>(x, copy, workspace, first_row));
   TRITRI_CUDA_CHECK(cudaGetLastError());
 }
 
@@ -268,23 +263,24 @@ Encode encoder() {
   return encode;
 }
 
+// Under a map of TF32 the copy engine rounds float32 to nearest even, keeps Inf and subnormals and makes one NaN of all (seen on an H200).
 template <class T>
-CUtensorMapDataType map_type() {
-  if (is_float<T>) return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+CUtensorMapDataType map_type(bool to_tf32) {
+  if (is_float<T>) return to_tf32 ? CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
   return std::is_same_v<typename T::Element, __nv_bfloat16> ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
 }
 
 // Lines of `length` elements, taken in boxes.
 template <class T>
 CUtensorMap map_of(const void *data, int64_t length, int64_t lines, int64_t batch, int64_t ld, int64_t batch_stride, int box_length, int box_lines,
-                   CUtensorMapSwizzle swizzle) {
+                   CUtensorMapSwizzle swizzle, bool to_tf32 = T::to_tf32) {
   constexpr int64_t element = sizeof(typename T::Element);
   const bool many = batch > 1 && batch_stride != 0;
   const cuuint64_t sizes[3] = {static_cast<cuuint64_t>(length), static_cast<cuuint64_t>(lines), many ? static_cast<cuuint64_t>(batch) : 1};
   const cuuint64_t strides[2] = {static_cast<cuuint64_t>(ld * element), static_cast<cuuint64_t>((many ? batch_stride : ld) * element)};
   const cuuint32_t box[3] = {static_cast<cuuint32_t>(box_length), static_cast<cuuint32_t>(box_lines), 1}, steps[3] = {1, 1, 1};
   CUtensorMap map;
-  const CUresult result = encoder()(&map, map_type<T>(), 3, const_cast<void *>(data), sizes, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
+  const CUresult result = encoder()(&map, map_type<T>(to_tf32), 3, const_cast<void *>(data), sizes, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
                                     CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS) fail(TRITRI_DEVICE_ERROR, "tritri: CUDA: cuTensorMapEncodeTiled must succeed, got ", static_cast<int>(result));
   return map;
@@ -329,7 +325,7 @@ void launch_strip(const Problem &p, const Tiling &tiling, const Places &w, char 
   args.a_map = map_of<T>(args.a.data, p.k, w.a.needed ? rows : p.m, p.batch, args.a.ld, args.a.batch_stride, T::stage_k, T::a_box_rows, k_swizzle);
   if (args.b.row_lines) args.b_map = map_of<T>(args.b.data, p.n, p.k, p.batch, args.b.ld, args.b.batch_stride, b_cols, T::stage_k, CU_TENSOR_MAP_SWIZZLE_128B);
   else args.b_map = map_of<T>(args.b.data, p.k, p.n, p.batch, args.b.ld, args.b.batch_stride, T::stage_k, T::b_box_cols, k_swizzle);
-  if (args.zero_boxes) args.c_map = map_of<T>(args.c, p.n, p.m, p.batch, args.ldc, args.c_batch_stride, ZeroBoxes<T>::box_cols, ZeroBoxes<T>::box_rows, CU_TENSOR_MAP_SWIZZLE_NONE);
+  if (args.zero_boxes) args.c_map = map_of<T>(args.c, p.n, p.m, p.batch, args.ldc, args.c_batch_stride, ZeroBoxes<T>::box_cols, ZeroBoxes<T>::box_rows, CU_TENSOR_MAP_SWIZZLE_NONE, false);
 
   const Schedule &schedule = recall_schedule(args.tiling, workers, costs<T>(p), boxes);
   std::copy(schedule.first.begin(), schedule.first.end(), args.first);
@@ -388,7 +384,6 @@ void load(const GpuTraits &traits) {
   TRITRI_CUDA_CHECK(cudaFuncSetAttribute(multiply<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, Pipe<T>::bytes));
   TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, arrange<Word>));
   TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, unpack<Word>));
-  if constexpr (std::is_same_v<T, Tf32>) TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, round_lines));
   TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, write_items));
   encoder();
 }
@@ -399,9 +394,10 @@ constexpr Kernel kernel(const char *name) { return {name, can<T>, plan<T>, load<
 }  // namespace
 }  // namespace hopper
 
-extern const Kernel hopper_float32_kernel, hopper_tf32_kernel, hopper_float16_kernel, hopper_bfloat16_kernel, hopper_float16_small_kernel, hopper_bfloat16_small_kernel;
+extern const Kernel hopper_float32_kernel, hopper_tf32_kernel, hopper_tf32_small_kernel, hopper_float16_kernel, hopper_bfloat16_kernel, hopper_float16_small_kernel, hopper_bfloat16_small_kernel;
 const Kernel hopper_float32_kernel = hopper::kernel<hopper::Float32>("hopper-3xtf32");
-const Kernel hopper_tf32_kernel = hopper::kernel<hopper::Tf32>("hopper-tf32");
+const Kernel hopper_tf32_kernel = hopper::kernel<hopper::Tf32<256, 2>>("hopper-tf32");
+const Kernel hopper_tf32_small_kernel = hopper::kernel<hopper::Tf32<128, 1>>("hopper-tf32-small");
 const Kernel hopper_float16_kernel = hopper::kernel<hopper::Half<false, 256, 2>>("hopper-float16");
 const Kernel hopper_bfloat16_kernel = hopper::kernel<hopper::Half<true, 256, 2>>("hopper-bfloat16");
 const Kernel hopper_float16_small_kernel = hopper::kernel<hopper::Half<false, 128, 1>>("hopper-float16-small");

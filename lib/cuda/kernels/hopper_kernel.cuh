@@ -3,7 +3,8 @@
 // multiply. Work comes from a static list; sums cut into pieces meet in workspace in fixed order. What differs between number formats is one
 // traits struct (hopper_traits.cuh):
 //   Element, cluster, group_m, group_n, tile_m, tile_n, stage_k, stages, low_stages, accumulators, register budgets, a_bytes, b_bytes,
-//   output_bytes, a_box_rows and b_box_cols (what one copy brings), helpers (threads of warps 1, 2, ... that rework)
+//   output_bytes, a_box_rows and b_box_cols (what one copy brings), helpers (threads of warps 1, 2, ... that rework), to_tf32 (whether
+//   copies of inputs round)
 //   part()     where in the tile a warpgroup's part begins; it is group_m x group_n
 //   feed()     starts the copies of one stage            rework()   the helper warps' share of one tile
 //   scale      what sums come multiplied by

@@ -4,49 +4,71 @@
 #include <cuda_fp16.h>
 
 #include "cuda/kernels/hopper_kernel.cuh"
+#include "cuda/tile/element.h"
 
 namespace tritri::cuda::hopper {
 
 // float32 through TF32 tensor cores. Those want both operands K-major, and a row-major B is not: so C^T = B^T A^T is what is computed.
 // B^T is the operand in registers, read from B's tile in whichever direction it lies; A lies K-major in shared memory (a pre-pass turns an
 // A that does not). A warpgroup has 64 columns of C.
-template <int BlockM, int Cluster, int StageK>
+// `Reorders`: where A's diagonal leaves few rows, those come first.
+template <int BlockM, int Cluster, int StageK, bool Reorders>
 struct Float {
   using Element = float;
   static constexpr int group_m = BlockM, group_n = 64, cluster = Cluster, tile_m = BlockM, tile_n = 128 * Cluster, stage_k = StageK;
   static constexpr int line = StageK * 4, steps = StageK / 8;  // bytes of a row of a K-major tile, which is what it is swizzled by; wgmmas a stage
   static constexpr int accumulators = BlockM / 2, a_bytes = BlockM * line, b_bytes = 128 * line, output_bytes = 0;
   static_assert(line == 128 || line == 64, "a row of a K-major tile is one line of a swizzle");
-  static constexpr int a_box_rows = BlockM / Cluster, b_box_cols = 128;
-  static_assert(a_box_rows <= 256, "a box has at most 256 rows");
+  static constexpr int a_box_rows = 64, b_box_cols = 64, blocks = BlockM / 64;
   __device__ static uint64_t a_descriptor(uint32_t tile) { return descriptor<line>(tile, 16, 8 * line); }
 
   __device__ static float widen(float x) { return x; }
   __device__ static float narrow(float x) { return x; }
 
-  __device__ static int2 part(int rank, int group) { return make_int2(0, 128 * rank + 64 * group); }
+  // Of a cluster one block has the outer and one the inner columns of a tile: so a diagonal of B leaves both as much to do.
+  __device__ static int2 part(int rank, int group) { return make_int2(0, 64 * (Cluster == 1 ? group : rank == 0 ? 3 * group : 1 + group)); }
 
   // Accumulator rows g and g + 8 of a warp are the two columns column(p) and column(p) + 1 of C, which makes a B fragment of a row-major
   // tile one 8-byte load without bank conflicts and a store of C whole 32-byte sectors.
   __device__ static int chunk(int warp, int g) { return (g & 2) << 1 | (warp & 1) << 1 | g >> 2; }
   __device__ static int column(int warp, int g) { return (warp >> 1) * 32 + chunk(warp, g) * 4 + (g & 1) * 2; }
-  __device__ static int2 place(const Arguments &, const Place &p, int x) {
-    return make_int2(8 * (x >> 2) + 2 * (p.lane & 3) + (x & 1), p.column + column(p.warp, p.lane >> 2) + (x >> 1 & 1));
+  // Which block of 64 rows of A is number x in shared memory and in accumulators.
+  __device__ static int block(const Arguments &args, int x) { return Reorders && args.a.fill == Fill::lower ? blocks - 1 - x : x; }
+  __device__ static int2 place(const Arguments &args, const Place &p, int x) {
+    return make_int2(64 * block(args, x >> 5) + 8 * (x >> 2 & 7) + 2 * (p.lane & 3) + (x & 1), p.column + column(p.warp, p.lane >> 2) + (x >> 1 & 1));
   }
 
+  // `barrier` tells when the stage is there.
   template <class Pipe>
-  __device__ static void feed(const Arguments &args, const Pipe &pipe, const Work &w, int s, int k, int rank) {
-    const uint32_t barrier = pipe.full(s);
+  __device__ static void feed(const Arguments &args, const Pipe &pipe, uint32_t barrier, const Work &w, int s, int k, int rank) {
     barrier_expect(barrier, a_bytes + b_bytes);
     const int a_batch = args.a.batch_stride ? w.batch : 0, b_batch = args.b.batch_stride ? w.batch : 0;
-    const int m = w.m0 - static_cast<int>(args.a.first_row), n = w.n0 + rank * 128;
-    if constexpr (cluster > 1) copy_in_all(pipe.a(s) + rank * (a_bytes / cluster), &args.a_map, barrier, k, m + rank * a_box_rows, a_batch, (1 << cluster) - 1);
-    else copy_in(pipe.a(s), &args.a_map, barrier, k, m, a_batch);
-    if (args.b.row_lines) {
-      for (int x = 0; x < 4; ++x) copy_in(pipe.b(s) + x * stage_k * 128, &args.b_map, barrier, n + x * 32, k, b_batch);
-    } else {
-      copy_in(pipe.b(s), &args.b_map, barrier, k, n, b_batch);
+    const int m = w.m0 - static_cast<int>(args.a.first_row);
+    for (int x = rank * blocks / cluster; x < (rank + 1) * blocks / cluster; ++x) {
+      const uint32_t a = pipe.a(s) + x * 64 * line;
+      if constexpr (cluster > 1) copy_in_all(a, &args.a_map, barrier, k, m + 64 * block(args, x), a_batch, (1 << cluster) - 1);
+      else copy_in(a, &args.a_map, barrier, k, m + 64 * block(args, x), a_batch);
     }
+    for (int group = 0; group < 2; ++group) {
+      const int n = w.n0 + part(rank, group).y;
+      const uint32_t b = pipe.b(s) + group * (b_bytes / 2);
+      if (args.b.row_lines) {
+        for (int x = 0; x < 2; ++x) copy_in(b + x * stage_k * 128, &args.b_map, barrier, n + x * 32, k, b_batch);
+      } else {
+        copy_in(b, &args.b_map, barrier, k, n, b_batch);
+      }
+    }
+  }
+
+  // Four elements of a row of A by selection, number `diagonal` of which would be on the diagonal; `inside`: k reaches there.
+  __device__ static __forceinline__ float4 masked(float4 v, Fill fill, bool unit, int diagonal, bool inside) {
+    if (fill == Fill::lower) v = make_float4(diagonal >= 0 ? v.x : 0, diagonal >= 1 ? v.y : 0, diagonal >= 2 ? v.z : 0, diagonal >= 3 ? v.w : 0);
+    if (fill == Fill::upper) v = make_float4(diagonal <= 0 ? v.x : 0, diagonal <= 1 ? v.y : 0, diagonal <= 2 ? v.z : 0, diagonal <= 3 ? v.w : 0);
+    if (unit) {
+      const float one = inside ? 1.0f : 0.0f;
+      v = make_float4(diagonal == 0 ? one : v.x, diagonal == 1 ? one : v.y, diagonal == 2 ? one : v.z, diagonal == 3 ? one : v.w);
+    }
+    return v;
   }
 
   // A thread's part of B: f[x] = B(k + 8 x + {q, q, q + 4, q + 4}, column + {0, 1, 0, 1}), q = lane % 4.
@@ -99,13 +121,14 @@ struct Float {
     for (int x = 0; x < accumulators / 4; ++x)
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
+        const int row = 64 * block(args, x >> 3) + 8 * (x & 7) + e;
         float2 v = make_float2(sums[4 * x + e] * args.alpha, sums[4 * x + 2 + e] * args.alpha);
         if (zeros) {
-          const Bounds row = row_bounds(args.tiling, m + 8 * x + e);
-          if (no_k(row, left)) v.x = 0;
-          if (no_k(row, right)) v.y = 0;
+          const Bounds bounds = row_bounds(args.tiling, m + row);
+          if (no_k(bounds, left)) v.x = 0;
+          if (no_k(bounds, right)) v.y = 0;
         }
-        __stcs(reinterpret_cast<float2 *>(c + (8 * x + e) * args.ldc), v);
+        __stcs(reinterpret_cast<float2 *>(c + row * args.ldc), v);
       }
   }
 };
@@ -113,7 +136,8 @@ struct Float {
 // float32 at float32's accuracy from three TF32 products: x = high + low, and high * high + high * low + low * high. A's high part is what
 // the tensor core makes of A by truncation, its low part is made by the helper warps. Tensor cores truncate their sums, so each stage
 // starts afresh and is added to the total in registers, rounded to nearest.
-struct Float32 : Float<128, 1, 32> {
+struct Float32 : Float<128, 1, 32, false> {
+  static constexpr bool to_tf32 = false;
   static constexpr int stages = 5, low_stages = 3, helpers = 96, producer_registers = 72, consumer_registers = 216;
   __device__ static float exact(float x) { return x; }
 
@@ -134,15 +158,9 @@ struct Float32 : Float<128, 1, 32> {
     return min(min(magnitude(v.x), magnitude(v.y)), min(magnitude(v.z), magnitude(v.w)));
   }
 
-  // Four elements of a row of A by selection, number `diagonal` of which would be on the diagonal; `inside`: k reaches there.
-  __device__ static __forceinline__ float4 masked(float4 v, Fill fill, bool unit, int diagonal, bool inside) {
-    if (fill == Fill::lower) v = make_float4(diagonal >= 0 ? v.x : 0, diagonal >= 1 ? v.y : 0, diagonal >= 2 ? v.z : 0, diagonal >= 3 ? v.w : 0);
-    if (fill == Fill::upper) v = make_float4(diagonal <= 0 ? v.x : 0, diagonal <= 1 ? v.y : 0, diagonal <= 2 ? v.z : 0, diagonal <= 3 ? v.w : 0);
-    if (unit) {
-      const float one = inside ? 1.0f : 0.0f;
-      v = make_float4(diagonal == 0 ? one : v.x, diagonal == 1 ? one : v.y, diagonal == 2 ? one : v.z, diagonal == 3 ? one : v.w);
-    }
-    return v;
+  template <class Pipe>
+  __device__ static void feed(const Arguments &args, const Pipe &pipe, const Work &w, int s, int k, int rank) {
+    Float::feed(args, pipe, pipe.full(s), w, s, k, rank);
   }
 
   template <class Pipe>
@@ -286,13 +304,48 @@ struct Float32 : Float<128, 1, 32> {
   }
 };
 
-// One TF32 product, both inputs rounded to nearest: A by the pre-pass (which masks it too), B on its way into registers.
-struct Tf32 : Float<256, 2, 32> {
-  static constexpr int stages = 4, low_stages = 0, helpers = 0, producer_registers = 40, consumer_registers = 232;
+// One TF32 product. The copy engine rounds both inputs to nearest even on their way into shared memory. On stages that meet A's diagonal
+// the helper warps mask there, and only the blocks of 64 rows that the diagonal leaves are multiplied. Small products have more use for
+// single blocks of 128 x 128.
+template <int BlockM, int Cluster>
+struct Tf32 : Float<BlockM, Cluster, 32, true> {
+  using Base = Float<BlockM, Cluster, 32, true>;
+  using Base::accumulators, Base::a_descriptor, Base::block, Base::blocks, Base::line, Base::masked, Base::stage_k, Base::steps;
+  static constexpr int stages = BlockM == 256 ? 4 : 6, low_stages = 0, helpers = 64, producer_registers = 40, consumer_registers = 232;
+  static constexpr bool to_tf32 = true;
   static constexpr float scale = 1;
-  // Half a unit in the last place on top; the tensor core truncates.
-  __device__ static __forceinline__ uint32_t raised(float x) { return fabsf(x) < INFINITY ? __float_as_uint(x) + 0x1000 : __float_as_uint(x); }
-  __device__ static float exact(float x) { return fabsf(x) < INFINITY ? __uint_as_float(raised(x) & ~0x1fffu) : x; }
+  __device__ static float exact(float x) { return round_tf32(x); }
+
+  template <class Pipe>
+  __device__ static void feed(const Arguments &args, const Pipe &pipe, const Work &w, int s, int k, int rank) {
+    Base::feed(args, pipe, w.a_mask.meets(k, stage_k) ? pipe.raw(s) : pipe.full(s), w, s, k, rank);
+  }
+
+  // The diagonal crosses half a block; where the other half lies beyond it, that becomes zero. Whole blocks beyond it are not multiplied.
+  template <class Pipe>
+  __device__ static void rework(const Arguments &args, const Pipe &pipe, const Work &w, Position<Tf32> &at, int t, int) {
+    constexpr int half_bytes = 32 * line, vectors = half_bytes / 16;
+    static_assert(stage_k == 32, "the diagonal crosses half a block of rows");
+    const int depth = static_cast<int>(args.tiling.k);
+    for (int s = 0; s < w.stages; ++s, at.stage.next()) {
+      const int k = w.k0 + s * stage_k, slot = at.stage.slot, crossed = (k - w.m0) / stage_k;
+      if (!w.a_mask.meets(k, stage_k)) continue;
+      barrier_wait(pipe.raw(slot), at.raw_phases >> slot & 1);
+      at.raw_phases ^= 1u << slot;
+      const uint32_t half = pipe.a(slot) + (2 * block(args, crossed / 2) + crossed % 2) * half_bytes;
+      const bool beyond_above = args.a.mask == Fill::lower && crossed % 2 == 1, beyond_below = args.a.mask == Fill::upper && crossed % 2 == 0;
+#pragma unroll
+      for (int x = t; x < vectors; x += helpers) {
+        const int row = x >> 3, col = 4 * ((x & 7) ^ (row & 7));
+        store4(half + x * 16, masked(load4(half + x * 16), args.a.mask, args.a.unit, row - col, k + row < depth));
+        if (beyond_above) store4(half - half_bytes + x * 16, make_float4(0, 0, 0, 0));
+        if (beyond_below) store4(half + half_bytes + x * 16, make_float4(0, 0, 0, 0));
+      }
+      fence_async();
+      named_barrier(kHelperBarrier, helpers);
+      if (t == 0) barrier_arrive(pipe.full(slot));
+    }
+  }
 
   template <class Pipe>
   __device__ static void sum(const Arguments &args, const Pipe &pipe, const Work &w, Position<Tf32> &at, const Place &p, float (&sums)[accumulators]) {
@@ -302,45 +355,76 @@ struct Tf32 : Float<256, 2, 32> {
     const int n = w.n0 + p.column;
     const Span useful = useful_stages(flipped(args.b.fill), n, n + 64, w.k0, w.stages, stage_k);
     const int first = __shfl_sync(~0u, useful.begin, 0), last = __shfl_sync(~0u, useful.end, 0), stages = __shfl_sync(~0u, w.stages, 0);
+    const int across = __shfl_sync(~0u, (w.k0 - w.m0) / stage_k, 0);  // block of 32 rows that A's diagonal crosses at the first stage
+    const bool lower = args.a.fill == Fill::lower, upper = args.a.fill == Fill::upper;
     const auto pass = [&] {
       barrier_wait(pipe.full(at.stage.slot), at.stage.phase);
       pipe.release(at.stage.slot, p.lane);
       at.stage.next();
     };
     int s = 0, multiplied = -1;  // the stage whose product may still run
-    for (; s < first; ++s) pass();
     uint32_t even[steps][4], odd[steps][4];  // taken in turns: a product in flight still reads the other
-    const auto multiply = [&](uint32_t (&b)[steps][4]) {
+    // With the first so many blocks of A.
+    const auto multiply = [&](uint32_t (&b)[steps][4], auto some) {
       const int stage = at.stage.slot;
       barrier_wait(pipe.full(stage), at.stage.phase);
       at.stage.next();
-      Fragment fragment;
+      typename Base::Fragment fragment;
       fragment.load(args, w, p, pipe.b(stage), w.k0 + s * stage_k);
 #pragma unroll
       for (int x = 0; x < steps; ++x)
 #pragma unroll
         for (int y = 0; y < 4; ++y) {
-          b[x][y] = raised(fragment.f[x][y]);
+          b[x][y] = __float_as_uint(fragment.f[x][y]);
           asm volatile("" : "+r"(b[x][y]));
         }
       const uint64_t a = a_descriptor(pipe.a(stage));
       wgmma_fence();
 #pragma unroll
-      for (int x = 0; x < steps; ++x) mma_tf32<256, true>(sums, b[x], a + 2 * x);
+      for (int x = 0; x < steps; ++x) mma_tf32<64 * decltype(some)::value, true>(sums, b[x], a + 2 * x);
       wgmma_commit();
       wgmma_wait<1>();
       if (multiplied >= 0) pipe.release(multiplied, p.lane);
       multiplied = stage;
       ++s;
     };
-    if ((last - first) & 1) multiply(odd);
-    while (s < last) {
-      multiply(even);
-      multiply(odd);
+    const auto drain = [&] {
+      wgmma_wait<0>();
+      pin(sums);
+      if (multiplied >= 0) pipe.release(multiplied, p.lane);
+      multiplied = -1;
+    };
+    // The stages up to `end`. Products of different shapes are not ordered among themselves, so one ends before the next begins.
+    const auto narrow = [&](int end, auto some) {
+      while (s < end) {
+        multiply(even, some);
+        drain();
+      }
+    };
+    const auto reach = [&](int rows) { return min(last, rows / stage_k - across); };  // the stage at which A's diagonal has come so far
+    using std::integral_constant;
+    for (; s < first; ++s) pass();
+    if (upper) {
+      narrow(reach(64), integral_constant<int, 1>{});
+      if constexpr (blocks == 4) {
+        narrow(reach(128), integral_constant<int, 2>{});
+        narrow(reach(192), integral_constant<int, 3>{});
+      }
     }
-    wgmma_wait<0>();
-    pin(sums);
-    if (multiplied >= 0) pipe.release(multiplied, p.lane);
+    const int whole = lower ? reach(64) : last;
+    if (s < whole && (whole - s) % 2 == 1) multiply(odd, integral_constant<int, blocks>{});
+    while (s < whole) {
+      multiply(even, integral_constant<int, blocks>{});
+      multiply(odd, integral_constant<int, blocks>{});
+    }
+    drain();
+    if (lower) {
+      if constexpr (blocks == 4) {
+        narrow(reach(128), integral_constant<int, 3>{});
+        narrow(reach(192), integral_constant<int, 2>{});
+      }
+      narrow(reach(BlockM), integral_constant<int, 1>{});
+    }
     for (; s < stages; ++s) pass();
   }
 };
@@ -355,6 +439,7 @@ struct Half {
   static constexpr int stage_k = 64, stages = blocks == 4 ? 4 : 6, low_stages = 0, accumulators = BlockN / 2, producer_registers = 56, consumer_registers = 224;
   static constexpr int a_bytes = 128 * 128, b_bytes = BlockN * 128, output_bytes = 8 * 2048;
   static constexpr int helpers = 64;
+  static constexpr bool to_tf32 = false;
   static constexpr float scale = 1;
   static constexpr uint16_t one = Bfloat ? 0x3f80 : 0x3c00;
   static_assert(stage_k * sizeof(Element) == 128, "a row of a tile is one 128-byte swizzle line");

@@ -76,14 +76,12 @@ __global__ void __launch_bounds__(32 * kUnpackWarps) unpack(const __grid_constan
       }
 #pragma unroll
       for (int e = 0; e < 4; ++e) result.words[e] = size == 2 && (shift & 2) ? __byte_perm(w[e], w[e + 1], 0x5432) : w[e];
-#pragma unroll
-      for (Word &element : result.elements) element = stored(element, x.to_tf32);
     } else {
 #pragma unroll
       for (int e = 0; e < vector; ++e) {
         const int64_t here = position + e;
         const bool one = x.from.unit && here == line && here < lines.length, there = !one && here >= held.begin && here < held.end;
-        result.elements[e] = one ? x.one : there ? stored(source[here - begin], x.to_tf32) : Word(0);
+        result.elements[e] = one ? x.one : there ? source[here - begin] : Word(0);
       }
     }
     *reinterpret_cast<uint4 *>(target + index * vector) = result.all;
