@@ -35,8 +35,8 @@ class Product {
   Product(const Problem &problem, const BlockedSettings &settings, int threads)
       : p_(problem), kernel_(settings.kernels->of<W>()),
         blocking_(choose_blocking(p_, {kernel_.mr, kernel_.nr, int64_t{sizeof(W)}}, settings.pack_bytes, threads)), steps_(steps(p_, blocking_)),
-        pack_a_(p_.a, kernel_.mr, p_.compute == TRITRI_COMPUTE_TF32, settings.kernels->small<W>().load),
-        pack_b_(transposed(p_.b), kernel_.nr, p_.compute == TRITRI_COMPUTE_TF32, settings.kernels->small<W>().load),
+        pack_a_(p_.a, kernel_.mr, p_.compute == TRITRI_COMPUTE_TF32, settings.kernels->small<W>()),
+        pack_b_(transposed(p_.b), kernel_.nr, p_.compute == TRITRI_COMPUTE_TF32, settings.kernels->small<W>()),
         tiles_(p_, kernel_, blocking_.kc) {
     bool chunks = false;
     for (const Step &step : steps_) {
@@ -44,9 +44,10 @@ class Product {
       work_.push_back(work_of(step));
     }
     const auto aligned = [](int64_t numbers) { return (numbers + 15) / 16 * 16; };
-    const int64_t block = blocking_.block_m * blocking_.block_n * kernel_.planes, steps_of_k = blocking_.chunk * kernel_.planes;
-    a_numbers_ = aligned(blocking_.block_m * steps_of_k);
-    b_numbers_ = aligned(blocking_.block_n * steps_of_k);
+    const int64_t block = blocking_.block_m * blocking_.block_n * kernel_.planes;
+    const auto packed = [&](int64_t size, int64_t width) { return aligned(size / width * (width * kernel_.planes * blocking_.chunk + pad)); };
+    a_numbers_ = packed(blocking_.block_m, kernel_.mr);
+    b_numbers_ = packed(blocking_.block_n, kernel_.nr);
     total_numbers_ = chunks ? aligned(block) : 0;
     sum_numbers_ = aligned(blocking_.tile_m * blocking_.tile_n * kernel_.planes);
   }
@@ -81,7 +82,8 @@ class Product {
   }
 
  private:
-  static constexpr int64_t group = 64;  // rows or columns packed by one task
+  static constexpr int64_t group = 64, stretch = 32;  // packed by one task: rows or columns, where lines run along k, or k
+  static constexpr int64_t pad = 64 / sizeof(R);  // behind each panel, so that those of a k that is a power of 2 do not share sets of a cache
   struct Scratch { R *a, *b, *totals, *sums; };
   struct Work {
     int64_t pack_a, pack_b;  // groups of panels
@@ -98,33 +100,35 @@ class Product {
 
   Work work_of(const Step &step) const {
     const bool product = !step.k.empty();
-    return {product ? count(step.rows, group_of(kernel_.mr)) : 0, product ? count(step.cols, group_of(kernel_.nr)) : 0, count(step.rows, blocking_.tile_m),
+    const auto tasks = [&](const Packer<T> &packer, Range all, int64_t width) { return packer.lines_along_k() ? count(all, group_of(width)) : count(step.k, stretch); };
+    return {product ? tasks(pack_a_, step.rows, kernel_.mr) : 0, product ? tasks(pack_b_, step.cols, kernel_.nr) : 0, count(step.rows, blocking_.tile_m),
             count(step.cols, blocking_.tile_n)};
   }
 
   // From panel number `panel` of a block on.
   Panels<R> panels(const Step &step, const R *data, int64_t panel, int64_t width) const {
-    const int64_t numbers = width * kernel_.planes, stride = numbers * step.k.size();
+    const int64_t numbers = width * kernel_.planes, stride = numbers * step.k.size() + pad;
     return {data + panel * stride, numbers, stride, step.k.begin};
   }
 
   void pack(size_t s, int64_t task, const T *a, const T *b, const Scratch &scratch) const {
     const Step &step = steps_[s];
     const int64_t rest = task - work_[s].pack_a;
-    if (rest < 0) pack_group(pack_a_, step, step.rows, kernel_.mr, task, a, scratch.a);
-    else pack_group(pack_b_, step, step.cols, kernel_.nr, rest, b, scratch.b);
+    if (rest < 0) pack_task(pack_a_, step, step.rows, kernel_.mr, task, a, scratch.a);
+    else pack_task(pack_b_, step, step.cols, kernel_.nr, rest, b, scratch.b);
   }
 
-  // Some neighbouring panels, a stretch of k at a time, so that lines across panels are read while their pages and cache lines are at hand.
-  void pack_group(const Packer<T> &packer, const Step &step, Range all, int64_t width, int64_t task, const T *data, R *to) const {
-    constexpr int64_t stretch = 64;
+  // Whole lines, or long pieces of them: some neighbouring panels where lines run along k, otherwise a stretch of k for all panels.
+  void pack_task(const Packer<T> &packer, const Step &step, Range all, int64_t width, int64_t task, const T *data, R *to) const {
+    const Panels<R> target = panels(step, to, 0, width);
+    if (!packer.lines_along_k()) {
+      const int64_t k = step.k.begin + task * stretch;
+      return packer.panels(data, all, {k, std::min(k + stretch, step.k.end)}, const_cast<R *>(target.at(0, k)), target.stride);
+    }
     const int64_t begin = all.begin + task * group_of(width), end = std::min(begin + group_of(width), all.end);
-    const Panels<R> target = panels(step, to, (begin - all.begin) / width, width);
-    for (int64_t k = step.k.begin; k < step.k.end; k += stretch) {
-      for (int64_t p = begin; p < end; p += width) {
-        const Range held = packer.held(p), part{std::max(k, held.begin), std::min({k + stretch, held.end, step.k.end})};
-        if (!part.empty()) packer.panel(data, p, part, const_cast<R *>(target.at((p - begin) / width, part.begin)));
-      }
+    for (int64_t p = begin; p < end; p += width) {
+      const Range k = cut(packer.held(p), step.k);
+      if (!k.empty()) packer.panel(data, p, k, const_cast<R *>(target.at((p - all.begin) / width, k.begin)));
     }
   }
 
@@ -140,7 +144,7 @@ class Product {
     const R *result = scratch.sums;
     if (!step.k.empty()) {
       tiles_.multiply(step, rows, cols, panels(step, scratch.a, row * blocking_.tile_m / kernel_.mr, kernel_.mr),
-                      panels(step, scratch.b, col * blocking_.tile_n / kernel_.nr, kernel_.nr), scratch.sums);
+                      panels(step, scratch.b, col * blocking_.tile_n / kernel_.nr, kernel_.nr), scratch.sums, c);
     }
     if (!step.first || !step.last) {
       // Every tile has its place in the block's totals: strips of tile columns, tiles from the top within a strip.
@@ -149,7 +153,7 @@ class Product {
       tiles_.add(step, rows, cols, scratch.sums, totals);
       result = totals;
     }
-    if (step.last) tiles_.store(rows, cols, result, c);
+    if (step.last) tiles_.store(step, rows, cols, result, c);
   }
 
   const Problem &p_;

@@ -19,14 +19,14 @@ int64_t even_block(int64_t size, int64_t limit, int64_t unit) {
 }  // namespace
 
 Blocking choose_blocking(const Problem &p, const KernelShape &kernel, int64_t pack_bytes, int threads) {
-  constexpr int64_t panel_bytes = 32 << 10, longest_kc = 256, longest_chunk = 8192, tile_edge = 192, tile_bytes = 320 << 10;
+  constexpr int64_t longest_kc = 2048, longest_chunk = 8192, tile_edge = 192, tile_bytes = 320 << 10, strip_bytes = 1536 << 10;
   Blocking b;
-  b.kc = std::clamp<int64_t>(panel_bytes / (kernel.nr * kernel.bytes) / 64 * 64, 64, longest_kc);
+  b.kc = even_block(p.k, longest_kc, 64);
   b.chunk = round_up(std::min({p.k, longest_chunk, std::max(pack_bytes / (kernel.bytes * tile_edge), b.kc)}), b.kc);
   const int64_t limit = pack_bytes / (b.chunk * kernel.bytes);
   b.block_m = even_block(p.m, limit, kernel.mr);
   b.block_n = even_block(p.n, limit, kernel.nr);
-  b.tile_m = std::min(tile_edge / kernel.mr * kernel.mr, b.block_m);
+  b.tile_m = std::min(std::clamp(strip_bytes / (b.kc * kernel.bytes), tile_edge / 2, tile_edge) / kernel.mr * kernel.mr, b.block_m);
   b.tile_n = std::min(tile_edge / kernel.nr * kernel.nr, b.block_n);
   const auto halve = [](int64_t &edge, int64_t unit) { edge = std::max(edge / 2 / unit * unit, unit); };
   if (b.tile_m * b.tile_n * kernel.bytes > tile_bytes) halve(b.tile_m, kernel.mr);

@@ -14,7 +14,7 @@ struct KernelShape {
 };
 
 struct Blocking {
-  int64_t kc;                // k taken through a tile at a time: a panel of B in the first-level cache
+  int64_t kc;                // k taken through a tile at a time: long, since sums cost more than panels from the second-level cache
   int64_t chunk;             // k packed at a time, a multiple of kc
   int64_t block_m, block_n;  // C computed from one packing, multiples of mr and nr
   int64_t tile_m, tile_n;    // what one thread computes at a time, multiples of mr and nr

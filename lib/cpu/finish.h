@@ -30,9 +30,9 @@ class Finish {
   bool plain() const { return alpha_is_1_ && beta_is_0_; }
 
   // A masked zero times Inf may have made a NaN where nothing should have been computed: such a tile is done again, each element over its own part of k,
-  // where a and b begin.
-  void mend(Range k, Range rows, Range cols, const Packed<R> &a, const Packed<R> &b, R *sums) const {
-    if (block_is_whole(p_.a.fill, false, rows, k) && block_is_whole(p_.b.fill, false, k, cols)) return;
+  // where a and b begin. Says whether it has been.
+  bool mend(Range k, Range rows, Range cols, const Packed<R> &a, const Packed<R> &b, R *sums) const {
+    if (block_is_whole(p_.a.fill, false, rows, k) && block_is_whole(p_.b.fill, false, k, cols)) return false;
     for (int64_t row = rows.begin; row < rows.end; ++row) {
       for (int64_t col = cols.begin; col < cols.end; ++col) {
         const Range own = cut(k_range(p_.a.fill, p_.b.fill, p_.k, {row, row + 1}, {col, col + 1}), k);
@@ -51,15 +51,19 @@ class Finish {
         if constexpr (Kernel<W>::planes == 2) re[imaginary_] = sum_im;
       }
     }
+    return true;
+  }
+
+  // Whether the block's sums, all of them, are what C gets.
+  bool direct(Range rows, Range cols) const {
+    return std::is_same_v<T, R> && plain() && !p_.c.packed && block_is_whole(p_.c.fill, false, rows, cols) && live(rows, cols);
   }
 
   // C = alpha sums + beta C where C holds something.
   void store(Range rows, Range cols, const R *sums, T *c) const {
     if (k_range(p_.a.fill, p_.b.fill, p_.k, rows, cols).empty()) return blank(rows, cols, c);
     const R *sum = sums - cols.begin;
-    // Live columns only grow or only shrink from row to row, so the first and the last row speak for all.
-    const Range live = cut(live_columns(rows.begin), live_columns(rows.end - 1));
-    if (!p_.c.packed && block_is_whole(p_.c.fill, false, rows, cols) && live.begin <= cols.begin && live.end >= cols.end) {
+    if (!p_.c.packed && block_is_whole(p_.c.fill, false, rows, cols) && live(rows, cols)) {
       T *line = c + p_.c.offset(rows.begin, 0);
       for (int64_t row = rows.begin; row < rows.end; ++row, line += p_.c.ld, sum += step_) combine(line, cols, sum);
       return;
@@ -84,6 +88,12 @@ class Finish {
     const Range k = k_range(p_.a.fill, Fill::full, p_.k, {row, row + 1}, {0, 1});
     if (k.empty()) return {0, 0};
     return {p_.b.fill == Fill::upper ? k.begin : 0, p_.b.fill == Fill::lower ? std::min(k.end, p_.n) : p_.n};
+  }
+
+  // Whether all columns are live in all rows: they only grow or only shrink from row to row, so the first and the last row speak for all.
+  bool live(Range rows, Range cols) const {
+    const Range all = cut(live_columns(rows.begin), live_columns(rows.end - 1));
+    return all.begin <= cols.begin && all.end >= cols.end;
   }
 
   void zero(T *line, Range columns) const {

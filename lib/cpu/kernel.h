@@ -17,9 +17,9 @@ struct Kernel {
   static constexpr int planes = std::is_same_v<W, R> ? 1 : 2;  // numbers per element
 
   int mr, nr;
-  // tile (+)= sum over k of a's column times b's row; says whether all of the tile is finite. Panels and tile are aligned to 64 bytes, up to whole
-  // steps of k.
-  bool (*run)(int64_t k, const R *a, const R *b, R *tile, bool add);
+  // tile (+)= sum over k of a's column times b's row; says whether all of the tile is finite. B's panel is aligned to 64 bytes. Rows of the tile are `step` apart,
+  // of a complex one nr.
+  bool (*run)(int64_t k, const R *a, const R *b, R *tile, int64_t step, bool add);
 
   constexpr int64_t tile_numbers() const { return int64_t{mr} * nr * planes; }
 };
@@ -30,7 +30,8 @@ struct Band {
   int64_t begin, begin_step, end, end_step, limit;
 };
 
-// Moves the band of some rows between the caller's memory and rows of `width` numbers of ours. Loading writes zeros beside the band, storing nothing.
+// Moves the band of some rows between the caller's memory and rows of `width` numbers of ours. Loading writes zeros beside the band, storing nothing. When loading, ours are
+// parts of rows, in as many panels; `width` is a multiple of theirs.
 template <class R>
 struct BandCopy {
   Band band;
@@ -39,6 +40,7 @@ struct BandCopy {
   int64_t from_step, to_step;    // to the next row
   int64_t growth, longest_step;  // the caller's step grows with every row, as in packed storage, up to the longest
   int64_t rows, width;
+  int64_t panel, panel_step;     // numbers of a row that go together, and from there to the next ones
   bool far;                      // loading from beyond the near caches: ask for rows ahead
 };
 
@@ -70,6 +72,7 @@ struct SmallKernel {
   bool (*lower)(const SmallTile<R> &);
   bool (*upper)(const SmallTile<R> &);
   void (*load)(const BandCopy<R> &);
+  void (*load_across)(const BandCopy<R> &);
   void (*store)(const BandCopy<R> &);
 };
 

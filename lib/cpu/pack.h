@@ -46,10 +46,9 @@ class Packer {
   using R = typename RealOf<W>::type;
   static constexpr int planes = Kernel<W>::planes;
 
-  using Load = void (*)(const BandCopy<R> &);
-
-  // Panels of `width` numbers; `load` moves what needs no conversion.
-  Packer(const View &view, int width, bool tf32, Load load) : view_(view), width_(width), tf32_(tf32), load_(load), large_(view.rows * view.cols * int64_t{sizeof(T)} > 256 << 10) {}
+  // Panels of `width` numbers; `kernel` moves what needs no conversion.
+  Packer(const View &view, int width, bool tf32, const SmallKernel<W> &kernel)
+      : view_(view), width_(width), tf32_(tf32), kernel_(kernel), large_(view.rows * view.cols * int64_t{sizeof(T)} > 256 << 10) {}
 
   // Every k of which panel [p0, p0 + width) holds something.
   Range held(int64_t p0) const { return k_range(view_.fill, Fill::full, view_.cols, {p0, std::min(p0 + width_, view_.rows)}, {0, 1}); }
@@ -57,13 +56,28 @@ class Packer {
   // Writes columns k of the panel, planes * width numbers each: zeros outside the fill and beyond the last row, ones on a unit diagonal.
   void panel(const T *data, int64_t p0, Range k, R *to) const {
     if constexpr (std::is_same_v<T, R>) {
-      if (!view_.row_lines && !tf32_) return lines(data, k, {p0, std::min(p0 + width_, view_.rows)}, to, width_, width_);
+      const Range p{p0, std::min(p0 + width_, view_.rows)};
+      if (!view_.row_lines && !tf32_) return lines(data, k, p, to, width_, width_);
+      if (!tf32_) return across(data, p, k, to);
     }
     if constexpr (std::is_same_v<T, float>) {
       if (tf32_) return copy(data, p0, k, to, round_to_tf32);
     }
     copy(data, p0, k, to, [](const W &x) { return x; });
   }
+
+  // Panels [p.begin, p.end), `apart`, line by line.
+  void panels(const T *data, Range p, Range k, R *to, int64_t apart) const {
+    while (!p.empty() && !meets(p.begin, k)) p.begin += width_, to += apart;
+    while (!p.empty() && !meets((p.end - 1) / width_ * width_, k)) p.end = (p.end - 1) / width_ * width_;
+    if constexpr (std::is_same_v<T, R>) {
+      if (!view_.row_lines && !tf32_) return lines(data, k, p, to, width_, (p.size() + width_ - 1) / width_ * width_, apart);
+    }
+    for (; p.begin < p.end; p.begin += width_, to += apart) panel(data, p.begin, k, to);
+  }
+
+  // Whether lines run along k, so that panels share none.
+  bool lines_along_k() const { return view_.row_lines; }
 
   // Whether `rows` can be had, and whether they need no packing where only the fill's elements are read.
   bool has_rows() const { return std::is_same_v<T, R> && view_.row_lines && !tf32_; }
@@ -75,18 +89,43 @@ class Packer {
   }
 
  private:
+  // Whether the panel at p0 holds something there.
+  bool meets(int64_t p0, Range k) const {
+    const Range all = held(p0);
+    return std::max(all.begin, k.begin) < std::min(all.end, k.end);
+  }
+
   // Positions `along` of some lines, `width` numbers each.
-  void lines(const R *data, Range which, Range along, R *to, int64_t step, int64_t width) const {
+  void lines(const R *data, Range which, Range along, R *to, int64_t step, int64_t width, int64_t panel_step = 0) const {
     const int64_t unit = view_.unit;
     BandCopy<R> x;
     x.from = data + describe_band(view_.lines(), which, along, unit, x, x.from_step);
     x.to = to;
     x.to_step = step;
     x.width = width;
-    x.far = large_;
-    load_(x);
+    x.panel = panel_step == 0 ? width : width_;
+    x.panel_step = panel_step;
+    x.far = large_ && panel_step == 0;
+    kernel_.load(x);
     if (unit) {
-      for (int64_t line = std::max(which.begin, along.begin); line < std::min(which.end, along.end); ++line) to[(line - which.begin) * step + line - along.begin] = R(1);
+      for (int64_t line = std::max(which.begin, along.begin); line < std::min(which.end, along.end); ++line) {
+        const int64_t at = line - along.begin;
+        to[(line - which.begin) * step + (panel_step == 0 ? at : at / width_ * panel_step + at % width_)] = R(1);
+      }
+    }
+  }
+
+  // Positions `along` of some lines, one line beside the other.
+  void across(const R *data, Range which, Range along, R *to) const {
+    const int64_t unit = view_.unit;
+    BandCopy<R> x;
+    x.from = data + describe_band(view_.lines(), which, along, unit, x, x.from_step);
+    x.to = to;
+    x.to_step = width_;
+    x.width = along.size();
+    kernel_.load_across(x);
+    if (unit) {
+      for (int64_t line = std::max(which.begin, along.begin); line < std::min(which.end, along.end); ++line) to[(line - along.begin) * width_ + line - which.begin] = R(1);
     }
   }
 
@@ -139,7 +178,7 @@ class Packer {
   View view_;
   int width_;
   bool tf32_;
-  Load load_;
+  const SmallKernel<W> &kernel_;
   bool large_;
 };
 

@@ -16,8 +16,8 @@ class SmallProduct {
   static bool fits(const Problem &p, int64_t limit) { return p.k <= std::min(limit, longest) || (p.n <= limit && p.k * padded(p.n) <= 64 << 10); }
 
   SmallProduct(const Problem &problem, const KernelSet &kernels)
-      : p_(problem), kernel_(kernels.small<W>()), tf32_(p_.compute == TRITRI_COMPUTE_TF32), pack_a_(p_.a, kernel_.mr, tf32_, kernel_.load),
-        pack_b_(transposed(p_.b), kernel_.nr, tf32_, kernel_.load), pack_b_rows_(p_.b, kernel_.nr, tf32_, kernel_.load),
+      : p_(problem), kernel_(kernels.small<W>()), tf32_(p_.compute == TRITRI_COMPUTE_TF32), pack_a_(p_.a, kernel_.mr, tf32_, kernel_),
+        pack_b_(transposed(p_.b), kernel_.nr, tf32_, kernel_), pack_b_rows_(p_.b, kernel_.nr, tf32_, kernel_),
         finish_(p_, kernel_.row_step, kernel_.mr * kernel_.row_step) {}
 
   // Numbers of workspace.

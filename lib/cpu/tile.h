@@ -23,17 +23,23 @@ class TileMaker {
 
   TileMaker(const Problem &problem, const Kernel<W> &kernel, int64_t kc) : p_(problem), kernel_(kernel), kc_(kc), finish_(problem, kernel.nr, int64_t{kernel.mr} * kernel.nr) {}
 
-  // sums = op(A) op(B) over `step.k`, small tile after small tile. Both ranges begin on the kernel's grid.
-  void multiply(const Step &step, Range rows, Range cols, const Panels<R> &a, const Panels<R> &b, R *sums) const {
+  // sums = op(A) op(B) over `step.k`, small tile after small tile; a small tile that is C as it is goes there. Both ranges begin on the kernel's grid.
+  void multiply(const Step &step, Range rows, Range cols, const Panels<R> &a, const Panels<R> &b, R *sums, T *c) const {
     const Range k = cut(k_range(p_.a.fill, p_.b.fill, p_.k, rows, cols), step.k);
     for (int64_t k0 = k.begin; k0 < k.end; k0 = (k0 / kc_ + 1) * kc_) {
       const Range part{k0, std::min((k0 / kc_ + 1) * kc_, k.end)};
       each(rows, cols, sums, [&](const Small<R> &x) {
         const Range whole = small_range(step, x), now = cut(whole, part);
         if (now.empty()) return;
-        const bool finite = kernel_.run(now.size(), a.at(x.row_panel, now.begin), b.at(x.col_panel, now.begin), x.sums, now.begin > whole.begin);
-        if (!finite && now.end == whole.end)
-          finish_.mend(whole, x.rows, x.cols, packed(a, x.row_panel, whole.begin, kernel_.mr), packed(b, x.col_panel, whole.begin, kernel_.nr), x.sums);
+        R *to = x.sums;
+        int64_t apart = kernel_.nr;
+        if constexpr (std::is_same_v<T, R>) {
+          if (direct(step, x)) to = c + p_.c.offset(x.rows.begin, x.cols.begin), apart = p_.c.ld;
+        }
+        const bool finite = kernel_.run(now.size(), a.at(x.row_panel, now.begin), b.at(x.col_panel, now.begin), to, apart, now.begin > whole.begin);
+        if (!finite && now.end == whole.end &&
+            finish_.mend(whole, x.rows, x.cols, packed(a, x.row_panel, whole.begin, kernel_.mr), packed(b, x.col_panel, whole.begin, kernel_.nr), x.sums) && to != x.sums)
+          finish_.store(x.rows, x.cols, x.sums, c);
       });
     }
   }
@@ -50,9 +56,11 @@ class TileMaker {
   }
 
   // C = alpha sums + beta C where C holds something.
-  void store(Range rows, Range cols, const R *sums, T *c) const {
+  void store(const Step &step, Range rows, Range cols, const R *sums, T *c) const {
     if (k_range(p_.a.fill, p_.b.fill, p_.k, rows, cols).empty()) return finish_.blank(rows, cols, c);
-    each(rows, cols, sums, [&](const Small<const R> &x) { finish_.store(x.rows, x.cols, x.sums, c); });
+    each(rows, cols, sums, [&](const Small<const R> &x) {
+      if (!direct(step, x)) finish_.store(x.rows, x.cols, x.sums, c);
+    });
   }
 
  private:
@@ -63,6 +71,12 @@ class TileMaker {
     int64_t row_panel, col_panel;
     Number *sums;
   };
+
+  // Whether the kernel's tile is C as it is.
+  template <class Number>
+  bool direct(const Step &step, const Small<Number> &x) const {
+    return step.first && step.last && x.rows.size() == kernel_.mr && x.cols.size() == kernel_.nr && finish_.direct(x.rows, x.cols);
+  }
 
   Range small_range(const Step &step, const Small<R> &x) const { return cut(k_range(p_.a.fill, p_.b.fill, p_.k, x.rows, x.cols), step.k); }
 

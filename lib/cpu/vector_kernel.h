@@ -5,6 +5,8 @@
 #include <immintrin.h>  // its functions are always inlined
 #endif
 
+#include <utility>
+
 #include "cpu/kernel.h"
 
 namespace tritri::cpu {
@@ -31,20 +33,27 @@ bool any(typename Vector<R, bytes>::type x) {
 #endif
 }
 
-// Whether all of `count` vectors are finite: x * 0 is 0 for these alone.
+// Whether all of `count` vectors are finite: x * 0 is 0 for these alone. Four sums, so that they need not wait for each other.
 template <class R, int bytes, int count>
-bool all_finite(const typename Vector<R, bytes>::type *x) {
-  typename Vector<R, bytes>::type zeros = {};
+[[gnu::always_inline]] inline bool all_finite(const typename Vector<R, bytes>::type *x) {
+  typename Vector<R, bytes>::type zeros[4] = {};
 #pragma GCC unroll 32
-  for (int i = 0; i < count; ++i) zeros += x[i] * 0;
-  return !any<R, bytes>(zeros);
+  for (int i = 0; i < count; ++i) zeros[i % 4] += x[i] * 0;
+  return !any<R, bytes>((zeros[0] + zeros[1]) + (zeros[2] + zeros[3]));
 }
 
 // mr rows of nv vectors stay in registers over the whole k loop.
 template <class R, int bytes, int mr, int nv>
-bool real_tile(int64_t k, const R *a, const R *b, R *tile, bool add) {
+bool real_tile(int64_t k, const R *a, const R *b, R *tile, int64_t step, bool add) {
   using V = typename Vector<R, bytes>::type;
+  typedef typename Vector<R, bytes>::type Unaligned __attribute__((aligned(sizeof(R))));
   constexpr int lanes = bytes / static_cast<int>(sizeof(R));
+  // C's lines, by the time the sums are there.
+#pragma GCC unroll 16
+  for (int i = 0; i < mr; ++i) {
+#pragma GCC unroll 4
+    for (int j = 0; j < nv; ++j) __builtin_prefetch(tile + i * step + j * lanes, 1);
+  }
   V sum[mr][nv] = {};
   for (int64_t l = 0; l < k; ++l, a += mr, b += nv * lanes) {
     const V *row = reinterpret_cast<const V *>(b);
@@ -54,17 +63,20 @@ bool real_tile(int64_t k, const R *a, const R *b, R *tile, bool add) {
       for (int j = 0; j < nv; ++j) sum[i][j] += a[i] * row[j];
     }
   }
-  V *out = reinterpret_cast<V *>(tile);
 #pragma GCC unroll 16
   for (int i = 0; i < mr; ++i) {
 #pragma GCC unroll 4
-    for (int j = 0; j < nv; ++j) out[i * nv + j] = add ? out[i * nv + j] + sum[i][j] : sum[i][j];
+    for (int j = 0; j < nv; ++j) {
+      Unaligned &out = *reinterpret_cast<Unaligned *>(tile + i * step + j * lanes);
+      if (add) sum[i][j] = out + sum[i][j];
+      out = sum[i][j];
+    }
   }
-  return all_finite<R, bytes, mr * nv>(out);
+  return all_finite<R, bytes, mr * nv>(&sum[0][0]);
 }
 
 template <class R, int bytes, int mr, int nv>
-bool complex_tile(int64_t k, const R *a, const R *b, R *tile, bool add) {
+bool complex_tile(int64_t k, const R *a, const R *b, R *tile, int64_t, bool add) {
   using V = typename Vector<R, bytes>::type;
   constexpr int lanes = bytes / static_cast<int>(sizeof(R));
   V re[mr][nv] = {}, im[mr][nv] = {};
@@ -138,10 +150,10 @@ class Window {
   explicit Window(const Band &band)
       : begin_(all(band.begin)), begin_step_(all(band.begin_step)), end_(all(band.end)), end_step_(all(band.end_step)), limit_(all(band.limit)) {}
 
-  // The row's next vector.
-  Part<R, bytes> next() {
+  // The row's next vector, of which so many lanes count.
+  Part<R, bytes> next(int64_t count = lanes) {
     const Part<R, bytes> part = held(begin_, end_ < limit_ ? end_ : limit_);
-    at_ += lanes;
+    at_ += static_cast<Int>(count);
     return part;
   }
 
@@ -189,9 +201,8 @@ void load_band(const BandCopy<R> &given) {
   constexpr int64_t lanes = bytes / static_cast<int64_t>(sizeof(R)), per_cache_line = 64 / static_cast<int64_t>(sizeof(R)), ahead = 16;
   const BandCopy<R> x = given;  // where no store can change it
   Window<R, bytes> window(x.band);
-  const int64_t whole = x.width / lanes * lanes;
-  Window<R, bytes> tail({0, 0, x.width - whole, 0, x.width - whole});
-  const Part<R, bytes> room = tail.next();
+  const int64_t whole = x.panel / lanes * lanes, rest = x.panel - whole;
+  const Part<R, bytes> room = Window<R, bytes>({0, 0, rest, 0, rest}).next();
   const R *from = x.from;
   R *to = x.to;
   int64_t step = x.from_step;
@@ -199,12 +210,99 @@ void load_band(const BandCopy<R> &given) {
     if (x.far) {
       for (int64_t at = 0; at < x.width; at += per_cache_line) __builtin_prefetch(from + ahead * step + at);
     }
-    for (int64_t at = 0; at < whole; at += lanes) *reinterpret_cast<Unaligned *>(to + at) = window.next().load(from + at);
-    if (whole < x.width) room.store(to + whole, window.next().load(from + whole));
+    R *panel = to;
+    for (int64_t at = 0; at < x.width; at += x.panel, panel += x.panel_step) {
+      for (int64_t i = 0; i < whole; i += lanes) *reinterpret_cast<Unaligned *>(panel + i) = window.next().load(from + at + i);
+      if (rest > 0) room.store(panel + whole, window.next(rest).load(from + at + whole));
+    }
     window.next_row();
     from += step;
     to += x.to_step;
     step = step + x.growth < x.longest_step ? step + x.growth : x.longest_step;
+  }
+}
+
+// Lanes of two vectors in turn: the first halves of both, or the second ones.
+template <class R, int bytes, bool second, int... lane>
+[[gnu::always_inline]] inline typename Vector<R, bytes>::type interleaved(typename Vector<R, bytes>::type x, typename Vector<R, bytes>::type y, std::integer_sequence<int, lane...>) {
+  typedef std::conditional_t<sizeof(R) == 4, int32_t, int64_t> Lanes __attribute__((vector_size(bytes)));
+  constexpr int lanes = sizeof...(lane);
+  return __builtin_shuffle(x, y, Lanes{(lane % 2 * lanes + lane / 2 + (second ? lanes / 2 : 0))...});
+}
+
+// As many vectors as each has lanes, transposed: a perfect shuffle for every bit of their number.
+template <class R, int bytes, int stages = bytes / static_cast<int>(sizeof(R))>
+[[gnu::always_inline]] inline void transpose(typename Vector<R, bytes>::type *x) {
+  if constexpr (stages > 1) {
+    using V = typename Vector<R, bytes>::type;
+    constexpr int lanes = bytes / static_cast<int>(sizeof(R));
+    constexpr std::make_integer_sequence<int, lanes> all;
+    V y[lanes];
+#pragma GCC unroll 16
+    for (int i = 0; i < lanes / 2; ++i) {
+      y[2 * i] = interleaved<R, bytes, false>(x[i], x[i + lanes / 2], all);
+      y[2 * i + 1] = interleaved<R, bytes, true>(x[i], x[i + lanes / 2], all);
+    }
+    transpose<R, bytes, stages / 2>(y);
+#pragma GCC unroll 16
+    for (int i = 0; i < lanes; ++i) x[i] = y[i];
+  }
+}
+
+// Up to a vector's number of rows, as many positions at a time: their columns go `to_step` apart, the first `room` numbers of each.
+template <class R, int bytes>
+[[gnu::always_inline]] inline void load_block_across(const R *const *row, int64_t live, int64_t at, int64_t positions, const Band *band, int64_t room, R *to, int64_t to_step) {
+  typedef typename Vector<R, bytes>::type Unaligned __attribute__((aligned(sizeof(R))));
+  constexpr int lanes = bytes / static_cast<int>(sizeof(R));
+  typename Vector<R, bytes>::type x[lanes] = {};
+  if (!band) {
+#pragma GCC unroll 16
+    for (int i = 0; i < lanes; ++i) {
+      if (i < live) x[i] = *reinterpret_cast<const Unaligned *>(row[i] + at);
+    }
+  } else {
+    Window<R, bytes> window(*band);
+#pragma GCC unroll 16
+    for (int i = 0; i < lanes; ++i, window.next_row()) {
+      if (i < live) x[i] = window.next().load(row[i] + at);
+    }
+  }
+  transpose<R, bytes>(x);
+  if (room >= lanes) {
+#pragma GCC unroll 16
+    for (int i = 0; i < lanes; ++i) {
+      if (i < positions) *reinterpret_cast<Unaligned *>(to + i * to_step) = x[i];
+    }
+  } else {
+    const Part<R, bytes> part = Window<R, bytes>({0, 0, room, 0, room}).next();
+#pragma GCC unroll 16
+    for (int i = 0; i < lanes; ++i) {
+      if (i < positions) part.store(to + i * to_step, x[i]);
+    }
+  }
+}
+
+// The band of some rows as columns: position p of row r becomes number r of to[p to_step], of which all to_step are written. `width` positions.
+template <class R, int bytes>
+void load_across(const BandCopy<R> &given) {
+  constexpr int64_t lanes = bytes / static_cast<int64_t>(sizeof(R)), most = 4 * lanes;
+  const BandCopy<R> x = given;
+  const R *row[most];
+  const R *from = x.from;
+  int64_t step = x.from_step;
+  for (int64_t i = 0; i < x.rows; ++i) {
+    row[i] = from;
+    from += step;
+    step = step + x.growth < x.longest_step ? step + x.growth : x.longest_step;
+  }
+  const auto least = [](int64_t u, int64_t v) { return u < v ? u : v; };
+  for (int64_t at = 0; at < x.width; at += lanes) {
+    for (int64_t i = 0; i < x.to_step; i += lanes) {
+      const int64_t live = least(lanes, x.rows - i), last = i + (live > 0 ? live - 1 : 0);
+      const Band band{x.band.begin + i * x.band.begin_step - at, x.band.begin_step, x.band.end + i * x.band.end_step - at, x.band.end_step, x.band.limit - at};
+      const bool whole = x.band.begin + last * x.band.begin_step <= at && least(band.end, band.limit) >= lanes;
+      load_block_across<R, bytes>(row + i, live, at, x.width - at, whole ? nullptr : &band, x.to_step - i, x.to + at * x.to_step + i, x.to_step);
+    }
   }
 }
 
@@ -322,12 +420,12 @@ constexpr SmallKernel<R> small_kernel() {
   return {8, bytes / static_cast<int>(sizeof(R)),
           {small_tile<R, bytes, 1, step, 1>, small_tile<R, bytes, 2, step, 1>, small_tile<R, bytes, 3, step, 1>, small_tile<R, bytes, 4, step, 1>, small_tile<R, bytes, 5, step, 1>,
            small_tile<R, bytes, 6, step, 1>, small_tile<R, bytes, 7, step, 1>, small_tile<R, bytes, 8, step, 1>},
-          small_tile<R, bytes, 8, 1, 8>, small_in_place<R, bytes, false>, small_in_place<R, bytes, true>, load_band<R, bytes>, store_band<R, bytes>};
+          small_tile<R, bytes, 8, 1, 8>, small_in_place<R, bytes, false>, small_in_place<R, bytes, true>, load_band<R, bytes>, load_across<R, bytes>, store_band<R, bytes>};
 }
 
 template <class R, int bytes, int mr>
 constexpr SmallKernel<std::complex<R>> small_complex_kernel() {
-  return {mr, bytes / static_cast<int>(sizeof(R)), {}, small_complex_tile<R, bytes, mr>, nullptr, nullptr, load_band<R, bytes>, store_band<R, bytes>};
+  return {mr, bytes / static_cast<int>(sizeof(R)), {}, small_complex_tile<R, bytes, mr>, nullptr, nullptr, load_band<R, bytes>, load_across<R, bytes>, store_band<R, bytes>};
 }
 
 // A set for registers of `bytes`: tiles of mr x 2 registers of reals, cr x 2 of complex numbers; small ones of 8 x 1 and 2 cr x 1.
