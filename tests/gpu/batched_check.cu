@@ -1,8 +1,9 @@
 // The kernels for batches of small matrices alone, without the library around them.
 //
 //   batched_check check [cases]   random products of every dtype, mode, fill, op, order, diag, storage, size, ld, stride and alignment; exit code 1 on a failure
-//   batched_check time [dtype]    lower x lower, C full, 268 MB per operand and small batches: ms, medians of 20, beside what moving the bytes takes,
-//                                 the other kernels of the library and cuBLAS's strided batched GEMM; float32 with its error and FMA's
+//   batched_check time [dtype]    lower x lower, C full, n x batch up to 268 MB per operand, a JSON line for every contender: each way of the kernel, those
+//                                 of the library's other kernels and cuBLAS's strided batched GEMM; float32 with its error and FMA's. Milliseconds are medians
+//                                 of 7 graphs of several products, each product with its own matrices, none of them in the L2 cache when a graph starts
 //
 // The reference shares nothing with the library: it reads matrices as the descriptors state them and sums in double on the host. What must not be
 // read holds NaN, what must not be written a known NaN.
@@ -73,7 +74,7 @@ std::vector<Named> variants_of(Dtype dtype, int32_t compute) {
   const auto add = [&](const char *name, const BatchedVariants &variants) {
     for (int i = 0; i < variants.count; ++i) {
       const BatchedVariant &v = variants.first[i];
-      all.push_back({std::string(name) + (v.single ? " single " : " tiles ") + std::to_string(v.tile), &v});
+      all.push_back({std::string(name) + (v.way == BatchedWay::single ? " single " : v.way == BatchedWay::tiles ? " tiles " : " split ") + std::to_string(v.tile), &v});
     }
   };
   if (dtype == Dtype::f64) add("double", batched_f64);
@@ -88,8 +89,8 @@ std::vector<Named> variants_of(Dtype dtype, int32_t compute) {
   return all;
 }
 
-void run(const BatchedVariant &variant, const Problem &p, const GpuTraits &traits) {
-  variant.launch(BatchedArguments(p, variant.order(p)), traits.multiprocessors, nullptr);
+void run(const BatchedVariant &variant, const Problem &p, const GpuTraits &traits, cudaStream_t stream = nullptr) {
+  variant.launch(BatchedArguments(p, variant.order(p)), traits.multiprocessors, stream);
 }
 
 // A stored matrix and the op on it, as a caller would say it.
@@ -311,29 +312,62 @@ struct CublasPeer {
   }
 };
 
-// Milliseconds of call(i), a median of groups; short ones are enqueued back to back, so that the host's share hides.
-template <class F>
-double median_ms(F &&call, int group) {
-  cudaEvent_t begin, end;
-  CHECK(cudaEventCreate(&begin));
-  CHECK(cudaEventCreate(&end));
-  std::vector<float> times;
-  int index = 0;
-  for (int i = 0; i < 23; ++i) {
-    CHECK(cudaEventRecord(begin));
-    for (int j = 0; j < group; ++j) call(index++);
-    CHECK(cudaEventRecord(end));
-    CHECK(cudaEventSynchronize(end));
-    float ms;
-    CHECK(cudaEventElapsedTime(&ms, begin, end));
-    if (i >= 3) times.push_back(ms / static_cast<float>(group));
+// Times products by replaying graphs of them, so that the host's share is left out.
+class Replay {
+ public:
+  Replay() {
+    CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    CHECK(cudaEventCreate(&begin_));
+    CHECK(cudaEventCreate(&end_));
+    CHECK(cudaMalloc(&cold_, cold_bytes));
   }
-  CHECK(cudaGetLastError());
-  CHECK(cudaEventDestroy(begin));
-  CHECK(cudaEventDestroy(end));
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
-}
+  ~Replay() { cudaFree(cold_); }
+
+  // Milliseconds of call(0), call(1)... one by one; `most`: how many there are.
+  template <class F>
+  double ms(F &&call, int64_t most) {
+    call(0);
+    CHECK(cudaStreamSynchronize(stream));
+    const double once = median(graph_of(call, 1), 3);
+    const auto count = static_cast<int>(std::clamp<int64_t>(static_cast<int64_t>(1 / once), 1, std::min<int64_t>(most, 100)));
+    return median(graph_of(call, count), 7) / count;
+  }
+
+  cudaStream_t stream;
+
+ private:
+  static constexpr size_t cold_bytes = size_t{128} << 20;
+
+  template <class F>
+  cudaGraphExec_t graph_of(F &&call, int count) {
+    cudaGraph_t graph;
+    cudaGraphExec_t ready;
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    for (int i = 0; i < count; ++i) call(i);
+    CHECK(cudaStreamEndCapture(stream, &graph));
+    CHECK(cudaGraphInstantiate(&ready, graph, 0));
+    CHECK(cudaGraphDestroy(graph));
+    CHECK(cudaGraphUpload(ready, stream));
+    return ready;
+  }
+  double median(cudaGraphExec_t graph, int times) {
+    std::vector<float> all(static_cast<size_t>(times));
+    for (float &ms : all) {
+      CHECK(cudaMemsetAsync(cold_, 0, cold_bytes, stream));
+      CHECK(cudaEventRecord(begin_, stream));
+      CHECK(cudaGraphLaunch(graph, stream));
+      CHECK(cudaEventRecord(end_, stream));
+      CHECK(cudaEventSynchronize(end_));
+      CHECK(cudaEventElapsedTime(&ms, begin_, end_));
+    }
+    CHECK(cudaGraphExecDestroy(graph));
+    std::sort(all.begin(), all.end());
+    return all[all.size() / 2];
+  }
+
+  cudaEvent_t begin_, end_;
+  void *cold_;
+};
 
 // Random numbers in the lower triangles, NaN above them.
 template <class T>
@@ -370,27 +404,30 @@ void print_error(int n, const float *a, const float *b, const float *c, int64_t 
         error += std::pow(z[q * one + static_cast<size_t>(i * n + j)] - want, 2);
         fma_error += std::pow(fma - want, 2);
       }
-  std::printf(" error %.2e (FMA %.2e)", std::sqrt(error / norm), std::sqrt(fma_error / norm));
+  std::printf(", \"error\": %.3g, \"fma_error\": %.3g", std::sqrt(error / norm), std::sqrt(fma_error / norm));
 }
 
 template <class T>
 void time_type(const GpuTraits &traits, const CublasPeer &cublas) {
   constexpr Dtype dtype = Number<T>::dtype;
   constexpr int64_t bytes = int64_t{1} << 28;
+  constexpr size_t workspace_bytes = size_t{64} << 20;
+  Replay replay;
   T *a, *b, *c;
   void *workspace;
-  constexpr size_t workspace_bytes = size_t{64} << 20;
   for (T **x : {&a, &b, &c}) CHECK(cudaMalloc(x, bytes));
   CHECK(cudaMalloc(&workspace, workspace_bytes));
+  if (cublas.handle) cublas.find<decltype(cublasSetStream_v2)>("cublasSetStream_v2")(cublas.handle, replay.stream);
   for (const int n : {8, 16, 32, 64, 128}) {
     const int64_t one = static_cast<int64_t>(n) * n, most = bytes / static_cast<int64_t>(sizeof(T)) / one;
     fill_lower<<<2048, 256>>>(a, n, most * one, 1);
     fill_lower<<<2048, 256>>>(b, n, most * one, 77);
-    std::vector<int64_t> batches = {1, 16, 256, 4096, 65536, most};
+    CHECK(cudaDeviceSynchronize());
+    std::vector<int64_t> batches = {1, 4, 16, 64, 256, 1024, 4096, 16384, most};
     batches.erase(std::remove_if(batches.begin(), batches.end() - 1, [&](int64_t x) { return x >= most; }), batches.end() - 1);
     for (const int64_t batch : batches) {
       const Stored lower{n, n, TRITRI_FILL_LOWER, 0, 0, 0, 0, n, one}, full{n, n, TRITRI_FILL_FULL, 0, 0, 0, 0, n, one};
-      const int64_t sets = most / batch, group = batch * one < (1 << 22) ? 20 : 2;
+      const int64_t sets = most / batch;
       for (const int32_t compute : {TRITRI_COMPUTE_DEFAULT, TRITRI_COMPUTE_PEDANTIC, TRITRI_COMPUTE_TF32}) {
         if (compute != TRITRI_COMPUTE_DEFAULT && dtype != Dtype::f32) continue;
         tritri_multiply_options options = TRITRI_MULTIPLY_OPTIONS_INIT;
@@ -401,25 +438,30 @@ void time_type(const GpuTraits &traits, const CublasPeer &cublas) {
           return canonical(options, {layout(dtype, lower, count), layout(dtype, lower, count), layout(dtype, full, count), a + at, b + at, c + at});
         };
         const Problem first = problem(0);
-        std::printf("%-9s %-8s n %3d batch %7lld floor %.4f |", name(dtype), compute == TRITRI_COMPUTE_DEFAULT ? "default" : compute == TRITRI_COMPUTE_TF32 ? "tf32" : "pedantic", n,
-                    static_cast<long long>(batch), batched_bytes(first) / 4.2e12 * 1e3);
+        const Plan plan = batched_kernel.plan(first, traits);
+        const auto line = [&](const std::string &contender, double ms, double modelled_ms, bool chosen) {
+          std::printf("{\"timing\": \"batched\", \"n\": %d, \"batch\": %lld, \"dtype\": \"%s\", \"compute\": \"%s\", \"contender\": \"%s\", \"ms\": %.5f, \"floor_ms\": %.5f", n,
+                      static_cast<long long>(batch), name(dtype), compute == TRITRI_COMPUTE_DEFAULT ? "default" : compute == TRITRI_COMPUTE_TF32 ? "tf32" : "pedantic",
+                      contender.c_str(), ms, batched_bytes(first) / 4.2e9);
+          if (modelled_ms > 0) std::printf(", \"modelled_ms\": %.5f, \"chosen\": %s", modelled_ms, chosen ? "true" : "false");
+        };
         for (const Named &named : variants_of(dtype, compute)) {
-          if (!named.variant->can(first)) continue;
+          const BatchedVariant &variant = *named.variant;
+          if (!variant.can(first)) continue;
           CHECK(cudaMemset(c, 0xff, static_cast<size_t>(batch * one) * sizeof(T)));
-          const double ms = median_ms([&](int i) { run(*named.variant, problem(i), traits); }, static_cast<int>(group));
-          std::printf(" %s %.4f", named.name.c_str(), ms);
-          run(*named.variant, first, traits);
           CHECK(cudaDeviceSynchronize());
+          const double ms = replay.ms([&](int i) { run(variant, problem(i), traits, replay.stream); }, sets), modelled = batched_seconds(variant, first, traits);
+          line(named.name, ms, 1e3 * modelled, modelled == plan.seconds);
           if constexpr (std::is_same_v<T, float>)
             if (batch == most && compute != TRITRI_COMPUTE_TF32) print_error(n, a, b, c, batch);
+          std::printf("}\n");
         }
-        std::printf(" | model %.4f |", batched_kernel.plan(first, traits).seconds * 1e3);
         for (const Kernel *kernel : kernels()) {
           if (kernel == &batched_kernel || !kernel->can(first, traits)) continue;
-          const Plan plan = kernel->plan(first, traits);
-          if (plan.workspace > workspace_bytes || (batch > 4096 && std::strcmp(kernel->name, "simt") == 0)) continue;
-          const double ms = median_ms([&](int i) { kernel->launch(problem(i), plan, workspace, traits, nullptr); }, static_cast<int>(group));
-          std::printf(" %s %.4f (%.4f)", kernel->name, ms, plan.seconds * 1e3);
+          const Plan other = kernel->plan(first, traits);
+          if (other.workspace > workspace_bytes || other.seconds > 2 * plan.seconds + 20e-6) continue;
+          line(kernel->name, replay.ms([&](int i) { kernel->launch(problem(i), other, workspace, traits, replay.stream); }, sets), 1e3 * other.seconds, false);
+          std::printf("}\n");
         }
         if (cublas.handle && compute != TRITRI_COMPUTE_TF32) {
           const float alpha = 1, beta = 0;
@@ -428,16 +470,16 @@ void time_type(const GpuTraits &traits, const CublasPeer &cublas) {
           const auto type = is_double ? CUDA_R_64F : dtype == Dtype::f32 ? CUDA_R_32F : dtype == Dtype::f16 ? CUDA_R_16F : CUDA_R_16BF;
           auto *gemm = cublas.find<cublasStatus_t(cublasHandle_t, int, int, int, int, int, const void *, const void *, cudaDataType, int, long long, const void *, cudaDataType, int,
                                                   long long, const void *, void *, cudaDataType, int, long long, int, cublasComputeType_t, int)>("cublasGemmStridedBatchedEx");
-          const double ms = median_ms([&](int i) {
+          const double ms = replay.ms([&](int i) {
             const int64_t at = i % sets * batch * one;
             if (gemm(cublas.handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, is_double ? static_cast<const void *>(&alpha64) : &alpha, b + at, type, n, one, a + at, type, n, one,
                      is_double ? static_cast<const void *>(&beta64) : &beta, c + at, type, n, one, static_cast<int>(batch), is_double ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F,
                      CUBLAS_GEMM_DEFAULT) != CUBLAS_STATUS_SUCCESS)
-              std::printf(" refused");
-          }, static_cast<int>(group));
-          std::printf(" cublas %.4f", ms);
+              std::printf("cublas refused\n");
+          }, sets);
+          line("cublas", ms, 0, false);
+          std::printf("}\n");
         }
-        std::printf("\n");
         std::fflush(stdout);
       }
     }

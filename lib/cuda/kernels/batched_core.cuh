@@ -72,6 +72,15 @@ struct TileSums {
   __device__ __forceinline__ Acc at(int i, int block, int odd) const { return c[i / 2][block][i % 2 * 2 + odd]; }
   __device__ __forceinline__ Acc &at(int i, int block, int odd) { return c[i / 2][block][i % 2 * 2 + odd]; }
   template <class F>
+  __device__ __forceinline__ void each(F &&f) {
+#pragma unroll
+    for (int m = 0; m < held_x / 2; ++m)
+#pragma unroll
+      for (int j = 0; j < held_x; ++j)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) f(c[m][j][e], (m * held_x + j) * 4 + e);
+  }
+  template <class F>
   __device__ __forceinline__ bool any(F &&f) const {
     bool found = false;
 #pragma unroll

@@ -6,23 +6,30 @@ namespace {
 struct Single : BatchedDmmaCore<double, 16> {
   using BatchedDmmaCore::BatchedDmmaCore;
   static constexpr int resident = 6, most = 8, share = 1;
-  static constexpr double turn = 75e-9;
+  static constexpr double turn = 75e-9, wait = 1.0e-6;
 };
 struct Small : BatchedDmmaCore<double, 16> {
   using BatchedDmmaCore::BatchedDmmaCore;
   static constexpr int resident = 3, depth = 2, most = 64, share = 4;
-  static constexpr double turn = 50e-9;
+  static constexpr double turn = 50e-9, wait = 0.4e-6;
 };
 struct Tiles : BatchedDmmaCore<double, 32> {
   using BatchedDmmaCore::BatchedDmmaCore;
   static constexpr int resident = 1, depth = 2, most = 128, share = 6;
-  static constexpr double turn = 125e-9;
+  static constexpr double turn = 125e-9, wait = 0.85e-6;
 };
 
-constexpr BatchedVariant variants[] = {batched_variant<Single, true>(), batched_variant<Small, false>(), batched_variant<Tiles, false>()};
+struct Split : BatchedDmmaCore<double, 16> {
+  using BatchedDmmaCore::BatchedDmmaCore;
+  static constexpr int most = 128, share = 1;
+  static constexpr double turn = 65e-9, wait = 0.32e-6;
+};
+
+constexpr BatchedVariant variants[] = {batched_variant<Single, BatchedWay::single>(), batched_variant<Small, BatchedWay::tiles>(), batched_variant<Tiles, BatchedWay::tiles>(),
+                                       batched_variant<Split, BatchedWay::split>()};
 
 }  // namespace
 
-const BatchedVariants batched_f64 = {variants, 3};
+const BatchedVariants batched_f64 = {variants, 4};
 
 }  // namespace tritri::cuda

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "cuda/heuristics.h"
 #include "cuda/kernels/batched_core.cuh"
 #include "cuda/runtime/check.h"
 #include "cuda/schedule/batched_schedule.h"
@@ -45,19 +46,24 @@ struct BatchedArguments {
   }
 };
 
+// A warp has matrices to itself, has tiles of one, or has parts of the k of a tile.
+enum class BatchedWay { single, tiles, split };
+
 // One instantiation, as the host sees it.
 struct BatchedVariant {
   int tile, chunk;
   int most;     // of m, n and k
-  bool single;  // a warp has matrices to itself
-  int share;    // warps that share a matrix, at most
-  double turn;  // what a multiprocessor of an H200 takes for one chunk of one tile, or for its store
+  BatchedWay way;
+  int share;    // warps that share a matrix, at most; not where they share a tile
+  double turn;  // what a multiprocessor of an H200 takes for one chunk of one tile, or for its store, when it is busy
+  double wait;  // the same for a warp that is alone
   void (*load)();
   void (*launch)(const BatchedArguments &arguments, int multiprocessors, cudaStream_t stream);
-  bool can(const Problem &p) const { return p.m <= most && p.n <= most && p.k <= most; }
-  BatchedOrder order(const Problem &p) const { return {p, tile, chunk, share}; }
+  bool can(const Problem &p) const { return p.m <= most && p.n <= most && p.k <= most && (way != BatchedWay::split || p.batch <= BatchedOrder::most_split); }
+  BatchedOrder order(const Problem &p) const { return way == BatchedWay::split ? BatchedOrder::of_split(p, tile, chunk) : BatchedOrder(p, tile, chunk, share); }
 };
-struct BatchedVariants { const BatchedVariant *first; int count; };  // the first that can is the best
+struct BatchedVariants { const BatchedVariant *first; int count; };
+double batched_seconds(const BatchedVariant &variant, const Problem &problem, const GpuTraits &traits);  // modelled
 extern const BatchedVariants batched_tf32x3, batched_f32_double, batched_tf32, batched_ffma, batched_f64, batched_f16, batched_bf16;
 
 template <int bytes> struct WordOf { using type = uint32_t; };
@@ -433,32 +439,95 @@ __global__ void __launch_bounds__(32 * warps_of_single, Core::resident) batched_
   }
 }
 
-template <class Core, bool single>
+// Small batches: a block has one tile of one matrix, and its warps take turns at the chunks of k, so that whatever a product needs is asked for at once.
+// blockIdx: column and row of the tile, matrix. Assumes what batched_tiles does, and a batch of at most BatchedOrder::most_split.
+template <class Core, bool straight>
+__global__ void __launch_bounds__(32 * BatchedOrder::most_warps, 4) batched_split(const __grid_constant__ BatchedArguments args) {
+  using T = typename Core::T;
+  using Acc = typename Core::Acc;
+  using Map = typename Core::Map;
+  using FragmentA = BatchedFragment<Map, T, straight ? Way::along_k : Way::any>;
+  using FragmentB = BatchedFragment<Map, T, straight ? Way::along_x : Way::any>;
+  using Cell = typename CellOf<T>::type;
+  constexpr int X = Map::held_x, cells = Map::held_k / CellOf<T>::elements, depth = 2, most = BatchedOrder::most_warps;
+  __shared__ __align__(16) float shared[most * Core::shared_floats + 1];
+  __shared__ Acc parts[most - 1][2 * X * X][32];
+
+  const ProductArguments &p = args.p;
+  const int own = __shfl_sync(~0u, static_cast<int>(threadIdx.y), 0), warps = static_cast<int>(blockDim.y);
+  const int i0 = static_cast<int>(blockIdx.y) * Map::tile, j0 = static_cast<int>(blockIdx.x) * Map::tile;
+  const int64_t batch = blockIdx.z;
+  const Range rows{i0, min(int64_t{i0} + Map::tile, p.m)}, cols{j0, min(int64_t{j0} + Map::tile, p.n)};
+  if (p.c.fill == Fill::lower ? rows.end - 1 < cols.begin : p.c.fill == Fill::upper && rows.begin > cols.end - 1) return;
+  const Range range = k_range(p.a.fill, p.b.fill, p.k, rows, cols);
+  const int begin = static_cast<int>(range.begin) / Map::chunk * Map::chunk, end = range.empty() ? begin : static_cast<int>(range.end);
+  if (begin == end && own > 0) return;
+  const T *const a = operand_of<T>(args.a, batch), *const b = operand_of<T>(args.b, batch);
+  Core core(shared + own * Core::shared_floats);
+#pragma unroll 1
+  for (int k = begin + own * Map::chunk; k < end; k += depth * warps * Map::chunk) {
+    FragmentA a_now[depth];
+    FragmentB b_now[depth];
+#pragma unroll
+    for (int d = 0; d < depth; ++d) {
+      const int at = k + d * warps * Map::chunk;
+      if (d > 0 && at >= end) break;
+      a_now[d].load(args.a, a, i0, at, FragmentA::wanted(args.a, i0, at));
+      b_now[d].load(args.b, b, j0, at, FragmentB::wanted(args.b, j0, at));
+    }
+#pragma unroll
+    for (int d = 0; d < depth; ++d) {
+      const int at = k + d * warps * Map::chunk;
+      if (d > 0 && at >= end) break;
+      Cell left[X][cells], right[X][cells];
+      a_now[d].take(args.a, i0, at, left);
+      b_now[d].take(args.b, j0, at, right);
+      core.multiply(left, right, {FragmentA::parts(args.a.view, i0, at), FragmentB::parts(args.b.view, j0, at)});
+    }
+  }
+  // The parts are added in the order of the warps, so the same bits come out every time.
+  if (own > 0) core.sums.each([&](Acc &sum, int index) { parts[own - 1][index][threadIdx.x] = sum; });
+  const bool odd = begin < end && __syncthreads_or(core.odd_one_out());
+  if (own > 0) return;
+  for (int other = 1; begin < end && other < warps; ++other) core.sums.each([&](Acc &sum, int index) { sum += parts[other - 1][index][threadIdx.x]; });
+  if (stands(args, core) && !odd) store_tile(args, core, runs_of<Map>(args, i0, j0), batch, i0, j0);
+  else compute_again<T>(p, batch, i0, j0, Map::tile);
+}
+
+template <class Core, BatchedWay way, bool straight>
+constexpr auto batched_function() {
+  if constexpr (way == BatchedWay::single) return &batched_single<Core, straight>;
+  else if constexpr (way == BatchedWay::tiles) return &batched_tiles<Core, straight>;
+  else return &batched_split<Core, straight>;
+}
+
+template <class Core, BatchedWay way>
 constexpr BatchedVariant batched_variant() {
   const auto load = [] {
     cudaFuncAttributes attributes;
-    if constexpr (single) {
-      TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, batched_single<Core, false>));
-      TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, batched_single<Core, true>));
-    } else {
-      TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, batched_tiles<Core, false>));
-      TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, batched_tiles<Core, true>));
-    }
+    TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, batched_function<Core, way, false>()));
+    TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, batched_function<Core, way, true>()));
   };
   const auto launch = [](const BatchedArguments &args, int multiprocessors, cudaStream_t stream) {
-    if constexpr (single) {
-      constexpr int warps = warps_of_single;
-      const int64_t most = int64_t{multiprocessors} * Core::resident, blocks = (args.p.batch + warps - 1) / warps;
-      const auto kernel = args.straight(Core::Map::tile) ? batched_single<Core, true> : batched_single<Core, false>;
-      kernel<<<static_cast<unsigned>(blocks < most ? blocks : most), dim3(32, warps), 0, stream>>>(args);
+    const auto kernel = args.straight(Core::Map::tile) ? batched_function<Core, way, true>() : batched_function<Core, way, false>();
+    constexpr int tile = Core::Map::tile;
+    dim3 blocks, threads;
+    if constexpr (way == BatchedWay::single) {
+      const int64_t most = int64_t{multiprocessors} * Core::resident, enough = (args.p.batch + warps_of_single - 1) / warps_of_single;
+      blocks.x = static_cast<unsigned>(enough < most ? enough : most);
+      threads = {32, warps_of_single};
+    } else if constexpr (way == BatchedWay::tiles) {
+      const int64_t each = args.order.matrices_per_block();
+      blocks.x = static_cast<unsigned>((args.p.batch + each - 1) / each);
+      threads = {32, static_cast<unsigned>(args.order.warps), static_cast<unsigned>(each)};
     } else {
-      const int64_t each = args.order.matrices_per_block(), blocks = (args.p.batch + each - 1) / each;
-      const auto kernel = args.straight(Core::Map::tile) ? batched_tiles<Core, true> : batched_tiles<Core, false>;
-      kernel<<<static_cast<unsigned>(blocks), dim3(32, static_cast<unsigned>(args.order.warps), static_cast<unsigned>(each)), 0, stream>>>(args);
+      blocks = {static_cast<unsigned>((args.p.n + tile - 1) / tile), static_cast<unsigned>((args.p.m + tile - 1) / tile), static_cast<unsigned>(args.p.batch)};
+      threads = {32, static_cast<unsigned>(args.order.warps)};
     }
+    kernel<<<blocks, threads, 0, stream>>>(args);
     TRITRI_CUDA_CHECK(cudaGetLastError());
   };
-  return {Core::Map::tile, Core::Map::chunk, Core::most, single, Core::share, Core::turn, load, launch};
+  return {Core::Map::tile, Core::Map::chunk, Core::most, way, Core::share, Core::turn, Core::wait, load, launch};
 }
 
 }  // namespace tritri::cuda

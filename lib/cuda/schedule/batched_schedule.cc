@@ -7,6 +7,20 @@ namespace {
 
 struct Tile { BatchedPlace place; int16_t cost; };
 
+// Calls f(row, column, first chunk, one past the last) for every tile that holds some of C, in chunks of its k.
+template <class F>
+void each_tile(const Problem &p, int64_t edge, int64_t chunk, F &&f) {
+  for (int64_t i = 0; i * edge < p.m; ++i)
+    for (int64_t j = 0; j * edge < p.n; ++j) {
+      const Range rows{i * edge, std::min((i + 1) * edge, p.m)}, cols{j * edge, std::min((j + 1) * edge, p.n)};
+      if (p.c.fill == Fill::lower && rows.end - 1 < cols.begin) continue;
+      if (p.c.fill == Fill::upper && rows.begin > cols.end - 1) continue;
+      const Range k = k_range(p.a.fill, p.b.fill, p.k, rows, cols);
+      const int64_t begin = k.begin / chunk;
+      f(i, j, begin, k.empty() ? begin : (k.end + chunk - 1) / chunk);
+    }
+}
+
 // Of one matrix: lines in whole units of 64 bytes, which is what an H200's memory fetches at once.
 double line_bytes(const View &x, Dtype dtype) {
   constexpr int64_t unit = 64;
@@ -27,16 +41,10 @@ double line_bytes(const View &x, Dtype dtype) {
 BatchedOrder::BatchedOrder(const Problem &p, int edge, int chunk, int share) {
   Tile tiles[most_tiles];
   int count = 0;
-  for (int64_t i = 0; i * edge < p.m; ++i)
-    for (int64_t j = 0; j * edge < p.n; ++j) {
-      const Range rows{i * edge, std::min((i + 1) * edge, p.m)}, cols{j * edge, std::min((j + 1) * edge, p.n)};
-      if (p.c.fill == Fill::lower && rows.end - 1 < cols.begin) continue;
-      if (p.c.fill == Fill::upper && rows.begin > cols.end - 1) continue;
-      const Range k = k_range(p.a.fill, p.b.fill, p.k, rows, cols);
-      const int64_t begin = k.begin / chunk, end = k.empty() ? begin : (k.end + chunk - 1) / chunk;
-      tiles[count] = {{static_cast<uint8_t>(i), static_cast<uint8_t>(j), static_cast<uint8_t>(begin), static_cast<uint8_t>(end)}, static_cast<int16_t>(end - begin + 1)};
-      total = static_cast<int16_t>(total + tiles[count++].cost);  // 1 is for the store
-    }
+  each_tile(p, edge, chunk, [&](int64_t i, int64_t j, int64_t begin, int64_t end) {
+    tiles[count] = {{static_cast<uint8_t>(i), static_cast<uint8_t>(j), static_cast<uint8_t>(begin), static_cast<uint8_t>(end)}, static_cast<int16_t>(end - begin + 1)};
+    total = static_cast<int16_t>(total + tiles[count++].cost);  // 1 is for the store
+  });
   std::stable_sort(tiles, tiles + count, [](const Tile &x, const Tile &y) { return x.cost > y.cost; });
 
   // As many warps as can be kept busy: matrices come and go faster, and their warps find each other's reads in the L1 cache.
@@ -60,6 +68,21 @@ BatchedOrder::BatchedOrder(const Problem &p, int edge, int chunk, int share) {
     }
     return;
   }
+}
+
+BatchedOrder BatchedOrder::of_split(const Problem &p, int edge, int chunk) {
+  BatchedOrder order;
+  int64_t most = 0, sums = 0;
+  each_tile(p, edge, chunk, [&](int64_t, int64_t, int64_t begin, int64_t end) {
+    most = std::max(most, end - begin);
+    sums += end > begin;
+    order.total = static_cast<int16_t>(order.total + end - begin + 1);
+  });
+  // A warp for every chunk, while the card holds them all.
+  constexpr int64_t at_once = 4096;
+  order.warps = static_cast<int8_t>(std::clamp<int64_t>(most, 1, sums * p.batch * most_warps <= at_once ? most_warps : most_warps / 2));
+  order.longest = static_cast<int16_t>((most + order.warps - 1) / order.warps + 1);
+  return order;
 }
 
 double batched_bytes(const Problem &p) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "support/catch.h"
@@ -71,6 +72,20 @@ TEST_CASE("batched order: the warps of a matrix have about the same to do, longe
         REQUIRE(order.place[at].end - order.place[at].begin <= order.place[at - 1].end - order.place[at - 1].begin);
   }
   REQUIRE(BatchedOrder(product(32, 32, 32, Fill::lower, Fill::lower, Fill::full), 32, 16).warps == 1);
+}
+
+TEST_CASE("batched order: the warps that share a tile's k are as many as its chunks, and fewer where batches fill the card") {
+  for (const auto &[n, batch, warps] : {std::tuple<int64_t, int64_t, int>{16, 1, 1}, {32, 1, 2}, {64, 1, 4}, {128, 1, 8}, {128, 14, 8}, {128, 16, 4}, {128, 4096, 4}}) {
+    Problem p = product(n, n, n, Fill::lower, Fill::lower, Fill::full);
+    p.batch = batch;
+    const BatchedOrder order = BatchedOrder::of_split(p, 16, 16);
+    CAPTURE(n, batch);
+    REQUIRE(order.warps == warps);
+    REQUIRE(order.longest * order.warps >= n / 16 + order.warps);  // the store counts once for each
+    REQUIRE(order.total >= order.longest);
+  }
+  REQUIRE(BatchedOrder::of_split(product(20, 40, 130, Fill::full, Fill::full, Fill::lower), 16, 16).warps == 8);
+  REQUIRE(BatchedOrder::of_split(product(16, 16, 16, Fill::lower, Fill::upper, Fill::upper), 16, 16).total == 2);
 }
 
 TEST_CASE("batched bytes: what an H200 moves for 268 MB per operand") {
