@@ -1,5 +1,6 @@
 // The sm_80 skeleton in the kernel table: what it serves, which of its shapes is expected to be fastest, and the launch.
 #include <algorithm>
+#include <limits>
 
 #include "cuda/kernels/kernel.h"
 #include "cuda/kernels/sm80_kernel.cuh"
@@ -52,32 +53,37 @@ double seconds_of(const Problem &p, const Sm80Variant &v, const GpuTraits &trait
   return 4e-6 + zeros + beside + std::max({work / (unit * v.rate), longest / rate_per_sm, bytes / traits.bytes_per_second});
 }
 
-// The fastest of those that this card and the launch can hold; null where there is none.
-const Sm80Variant *best_of(const Problem &p, const GpuTraits &traits) {
+// Calls f with those that this card and the launch can hold.
+template <class F>
+void each_possible(const Problem &p, const GpuTraits &traits, F &&f) {
   const Sm80Variants variants = variants_of(p.dtype);
-  const Sm80Variant *best = nullptr;
   for (const Sm80Variant *v = variants.first; v != variants.first + variants.count; ++v) {
     const double blocks = static_cast<double>(order_of(p, *v).count()) * static_cast<double>(p.batch);
-    if (!fits(*v, traits) || blocks >= INT32_MAX) continue;
-    if (!best || seconds_of(p, *v, traits) < seconds_of(p, *best, traits)) best = v;
+    if (fits(*v, traits) && blocks < INT32_MAX) f(*v);
   }
-  return best;
 }
 
 bool can(const Problem &p, const GpuTraits &traits) {
   if (!traits.at_least(8, 0) || p.a.packed || p.b.packed || p.c.packed) return false;
   if (std::max({p.m, p.n, p.k}) >= int64_t{1} << 30) return false;
   if (p.dtype == Dtype::f32 && p.compute == TRITRI_COMPUTE_TF32) return false;
-  return best_of(p, traits) != nullptr;
+  bool any = false;
+  each_possible(p, traits, [&](const Sm80Variant &) { any = true; });
+  return any;
 }
 
+// The fastest. A modelled time takes a thousand samples, and a new shape's first product waits for them: each variant's once.
 Plan plan(const Problem &p, const GpuTraits &traits) {
-  const Sm80Variant &v = *best_of(p, traits);
   Plan plan;
-  plan.tile_m = v.tile_m;
-  plan.tile_n = v.tile_n;
-  plan.tile_k = v.tile_k;
-  plan.seconds = seconds_of(p, v, traits);
+  plan.seconds = std::numeric_limits<double>::infinity();
+  each_possible(p, traits, [&](const Sm80Variant &v) {
+    const double seconds = seconds_of(p, v, traits);
+    if (seconds >= plan.seconds) return;
+    plan.tile_m = v.tile_m;
+    plan.tile_n = v.tile_n;
+    plan.tile_k = v.tile_k;
+    plan.seconds = seconds;
+  });
   return plan;
 }
 
