@@ -409,6 +409,52 @@ void host_to_host() {
   expect(std::all_of(c, c + count, [](float x) { return x == 777.0f; }), "a refused product wrote into C");
 }
 
+// Blocks of rows overlap with the bus out of pinned memory only: the bits are the same from any memory, and close to those of a product on the device.
+template <class T>
+void host_to_host_bits(int32_t dtype) {
+  constexpr int64_t n = 2345;
+  constexpr size_t count = static_cast<size_t>(n * n);
+  const Context context = make_context();
+  void *pinned = nullptr;
+  call(tritri_host_allocate(context, 3 * count * sizeof(T), &pinned));
+  const std::shared_ptr<void> pin(pinned, [&](void *p) { call(tritri_host_free(context, p)); });
+  std::vector<T> ordinary(3 * count);
+  for (const int32_t fill : {lower, upper}) {
+    uint32_t state = 7;
+    for (size_t at = 0; at < 2 * count; ++at) {
+      const int64_t i = static_cast<int64_t>(at % count) / n, j = static_cast<int64_t>(at % count) % n;
+      state = state * 1664525u + 1013904223u;
+      const bool held = fill == lower ? i >= j : i <= j;
+      ordinary[at] = held ? static_cast<T>(static_cast<int32_t>(state)) / T(2147483648.0) : std::numeric_limits<T>::quiet_NaN();
+    }
+    T *const fixed = static_cast<T *>(pinned), *const free = ordinary.data();
+    std::copy(free, free + 2 * count, fixed);
+    const tritri_matrix_desc in = describe(n, n, fill, dtype), out = describe(n, n, full, dtype);
+    const auto multiply = [&](const T *a, const T *b, T *c) {
+      std::fill(c, c + count, std::numeric_limits<T>::quiet_NaN());
+      call(tritri_multiply_host(context, nullptr, &in, a, &in, b, &out, c));
+      return std::vector<T>(c, c + count);
+    };
+    const std::vector<T> first = multiply(fixed, fixed + count, fixed + 2 * count);
+    expect(first == multiply(fixed, fixed + count, fixed + 2 * count), "the same product twice");
+    expect(first == multiply(free, free + count, free + 2 * count), "ordinary memory");
+    expect(first == multiply(fixed, free + count, fixed + 2 * count), "one input in ordinary memory");
+    expect(first == multiply(fixed, fixed + count, free + 2 * count), "the result in ordinary memory");
+
+    const Matrix a = upload(context, in, free), b = upload(context, in, free + count), c = create(context, out);
+    call(tritri_multiply(context, nullptr, a, b, c));
+    std::vector<T> whole(count);
+    call(tritri_download(context, c, &out, whole.data()));
+    const double limit = 64 * std::sqrt(static_cast<double>(n)) * static_cast<double>(std::numeric_limits<T>::epsilon());
+    for (size_t at = 0; at < count; ++at)
+      if (!(std::abs(static_cast<double>(first[at]) - static_cast<double>(whole[at])) < limit)) throw std::runtime_error("an element is not the product's");
+    double residual = 0;
+    call(tritri_upload_into(context, c, &out, first.data()));
+    call(tritri_verify(context, nullptr, a, b, c, 8, &residual));
+    expect(residual < 64 * static_cast<double>(std::numeric_limits<T>::epsilon()), "the residual is too large");
+  }
+}
+
 void pinned_memory() {
   const Context context = make_context(), other = make_context();
   void *memory = nullptr;
@@ -645,6 +691,8 @@ int main(int argc, char **argv) {
                  {"streams_in_order", streams},
                  {"transfers", transfers},
                  {"host_to_host", host_to_host},
+                 {"host_to_host_bits_float32", [] { host_to_host_bits<float>(TRITRI_FLOAT32); }},
+                 {"host_to_host_bits_float64", [] { host_to_host_bits<double>(TRITRI_FLOAT64); }},
                  {"pinned_memory", pinned_memory},
                  {"destroy_in_any_order", destroy_in_any_order},
                  {"L7_exit_without_destroy", exits_cleanly("alone_exit_without_destroy")},

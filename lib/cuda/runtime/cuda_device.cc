@@ -20,6 +20,7 @@
 #include "cuda/runtime/resource.h"
 #include "cuda/runtime/traits.h"
 #include "cuda/runtime/transfer.h"
+#include "cuda/schedule/row_blocks.h"
 
 namespace tritri::cuda {
 namespace {
@@ -27,9 +28,14 @@ namespace {
 constexpr size_t default_workspace = size_t{256} << 20;
 constexpr size_t operand_align = 256;
 constexpr int64_t zeros_worth_a_thread = int64_t{16} << 20;
+constexpr int64_t blocks_worth = int64_t{16} << 20;  // bytes of C from which a product of host arrays runs in blocks of rows
 constexpr int64_t line_bytes = 16;  // what the copy engines and vector loads want lines to be aligned to
 
 size_t round_up(size_t bytes) { return (bytes + operand_align - 1) / operand_align * operand_align; }
+
+// Rows that go to and fro at a time: enough to fill the card, few enough that the first and the last block, which overlap nothing, are short.
+constexpr int64_t block_height = 512;
+static_assert(block_height % Transfer::strip == 0, "blocks are moved in whole strips");
 
 // In front of every block of tritri_host_allocate: host_release knows its own by it, from whichever context they came.
 struct HostMark {
@@ -150,6 +156,7 @@ class CudaDevice final : public Device {
   }
   void enqueue(const Problem &problem, int32_t algorithm);
   void run(const Problem &problem, const Choice &choice, void *workspace);
+  template <class Run> void overlap(const std::vector<RowBlock> &blocks, const Job &a, const Job *b, const Job &c, Run &&run_part);
   void load();
   void warm_up();
 
@@ -356,24 +363,73 @@ void CudaDevice::multiply_host(const tritri_multiply_options &options, const Ope
     const Fill reached = product_fill(problem);
     from.fill = to.fill = to.order == Order::row ? reached : flipped(reached);
   }
+  const auto job = [](bool to_device, const Layout &there, const void *memory, const Layout &here, const void *data) {
+    return Job{to_device, there, here, const_cast<void *>(memory), static_cast<char *>(const_cast<void *>(data))};
+  };
+  const Job a = job(true, device.a, device.a_data, host.a, host.a_data), b = job(true, device.b, device.b_data, host.b, host.b_data),
+            c = job(false, from, device.c_data, to, host.c_data);
+  // Large triangles are multiplied in blocks of rows, whatever memory they come from: the same inputs give the same bits.
+  std::vector<RowBlock> blocks;
+  const bool only_triangle = !in_place && to.fill != Fill::full;  // blocks leave what lies beside it in C alone
+  if (to.bytes() >= blocks_worth && only_triangle && options.algorithm != TRITRI_ALGORITHM_CUBLAS && has_row_blocks(problem))
+    blocks = row_blocks(problem, block_height);
+  const auto pinned = [](const Job &x) { return Transfer::pinned(x.host, x.host_data); };
+  const bool overlaps = !blocks.empty() && pinned(a) && pinned(b) && pinned(c);
+  const auto run_part = [&](const Problem &part) { run(part, choose(part, options.algorithm, traits_, own.get() ? workspace_bytes_ : room - total), workspace_.get()); };
   synchronous("tritri_multiply_host", [&] {
     try {
       const HostZeros zeros(host.c, to.fill == host.c.fill ? Fill::full : to.fill, host.c_data);
-      const auto move = [&](const Layout &there, const void *memory, const Layout &here, const void *data) {
-        transfer_->begin_upload(there, const_cast<void *>(memory), here, data, stream_);
-      };
-      if (problem.reads_inputs()) {
-        move(device.a, device.a_data, host.a, host.a_data);
-        if (!one_input) move(device.b, device.b_data, host.b, host.b_data);
+      if (overlaps) {
+        const bool by_rows = host.c.order == Order::row;  // else the problem's A is op(B)
+        overlap(blocks, by_rows ? a : b, one_input ? nullptr : by_rows ? &b : &a, c, run_part);
+        return;
       }
-      if (adds) move(device.c, device.c_data, host.c, host.c_data);
-      enqueue(problem, options.algorithm);
+      if (problem.reads_inputs()) {
+        transfer_->begin_upload(a, stream_);
+        if (!one_input) transfer_->begin_upload(b, stream_);
+      }
+      if (adds) transfer_->begin_upload(job(true, device.c, device.c_data, host.c, host.c_data), stream_);
+      if (blocks.empty()) enqueue(problem, options.algorithm);
+      for (const RowBlock &block : blocks) {
+        if (block.ahead) run_part(*block.ahead);
+        for (const Problem &part : block.products) run_part(part);
+      }
       transfer_->download(from, device.c_data, to, host.c_data, stream_);
     } catch (...) {
-      drop(cudaStreamSynchronize(stream_));  // nothing reads the caller's memory, or ours, any more
+      // Nothing reads the caller's memory, or ours, any more.
+      drop(cudaStreamSynchronize(stream_));
+      transfer_->settle_quietly();
       throw;
     }
   });
+}
+
+// Blocks of rows follow each other up the bus, through the multiprocessors and down the bus. `b`: NULL where A is both.
+template <class Run>
+void CudaDevice::overlap(const std::vector<RowBlock> &blocks, const Job &a, const Job *b, const Job &c, Run &&run_part) {
+  struct Arrival { Event a, b; };
+  std::vector<Arrival> arrivals;
+  transfer_->begin(stream_);
+  transfer_->corners(a);
+  if (b) transfer_->corners(*b);
+  for (const RowBlock &block : blocks) {
+    Arrival arrival;
+    transfer_->beside_corners(a, block.rows);
+    arrival.a = transfer_->uploaded();
+    if (b) transfer_->beside_corners(*b, block.rows);
+    arrival.b = transfer_->uploaded();
+    arrivals.push_back(std::move(arrival));
+  }
+  for (size_t x = 0; x < blocks.size(); ++x) {
+    TRITRI_CUDA_CHECK(cudaStreamWaitEvent(stream_, arrivals[x].a.get(), 0));
+    if (blocks[x].ahead) run_part(*blocks[x].ahead);
+    TRITRI_CUDA_CHECK(cudaStreamWaitEvent(stream_, arrivals[x].b.get(), 0));
+    for (const Problem &part : blocks[x].products) run_part(part);
+    transfer_->downloads_after(stream_);
+    transfer_->beside_corners(c, blocks[x].rows);
+  }
+  transfer_->corners(c);
+  transfer_->settle();
 }
 
 void CudaDevice::set_stream(void *stream) {

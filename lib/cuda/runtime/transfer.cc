@@ -40,22 +40,11 @@ char *device_view(const Layout &x, const void *host) {
   return from && to && to - from == last - first ? from + (base - first) : nullptr;
 }
 
+CopySide device_side(const Job &job) {
+  return {static_cast<char *>(job.device_data), job.device.lines(), job.device.batch_stride, 0, job.device.order != job.host.order};
+}
+
 }  // namespace
-
-struct Transfer::Job {
-  bool to_device;
-  Layout device, host;
-  void *device_data;
-  char *host_data;
-
-  int64_t element() const { return element_bytes(device.dtype); }
-  // A matrix that the target holds once is moved once.
-  int64_t batches() const { return target().batch > 1 && target().batch_stride == 0 ? 1 : target().batch; }
-  const Layout &target() const { return to_device ? device : host; }
-  CopySide device_side() const {
-    return {static_cast<char *>(device_data), device.lines(), device.batch_stride, 0, device.order != host.order};
-  }
-};
 
 // Hands out the stream in chunks of at most a slot: whole matrices, else lines, else pieces of a line.
 struct Chunks {
@@ -106,7 +95,7 @@ struct Chunks {
   }
 };
 
-Transfer::Transfer(int device) : device_(device), stream_(make_stream()), ready_(make_event()) {
+Transfer::Transfer(int device) : device_(device), stream_(make_stream()), down_(make_stream()), ready_(make_event()) {
   const size_t threads = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, most_slots);
   for (size_t i = 0; i < threads; ++i) {
     Slot slot;
@@ -125,12 +114,13 @@ void Transfer::abandon() noexcept {
   }
   ready_.abandon();
   stream_.abandon();
+  down_.abandon();
 }
 
 // One thread's share: chunk after chunk through its own slot.
 void Transfer::work(const Job &job, Slot &slot, Chunks &chunks) {
   const int64_t element = job.element();
-  const CopySide device = job.device_side();
+  const CopySide device = device_side(job);
   const auto each_line = [&](const Chunks::Chunk &chunk, auto &&move) {
     for (int64_t batch = chunk.box.batch.begin; batch < chunk.box.batch.end; ++batch) {
       char *matrix = job.host_data + batch * job.host.batch_stride * element;
@@ -166,7 +156,7 @@ bool Transfer::enqueue(const Job &job, cudaStream_t stream) {
   char *const pinned = device_view(job.host, job.host_data);
   if (!pinned) return false;
   const Lines lines = job.host.lines();
-  const CopySide host{pinned, lines, job.host.batch_stride}, device = job.device_side();
+  const CopySide host{pinned, lines, job.host.batch_stride}, device = device_side(job);
   const CopyBox all{{0, job.batches()}, {0, lines.count}, {0, lines.length}};
   copy_fill(job.device.dtype, job.to_device ? device : host, job.to_device ? host : device, lines, all, stream);
   return true;
@@ -220,13 +210,74 @@ void Transfer::upload(const Layout &to, void *device_memory, const Layout &from,
   run({true, to, from, device_memory, const_cast<char *>(static_cast<const char *>(host))}, stream);
 }
 
-void Transfer::begin_upload(const Layout &to, void *device_memory, const Layout &from, const void *host, cudaStream_t stream) {
-  const Job job{true, to, from, device_memory, const_cast<char *>(static_cast<const char *>(host))};
-  if (from.elements() != 0 && !enqueue(job, stream)) stage(job, stream);
+void Transfer::begin_upload(const Job &job, cudaStream_t stream) {
+  if (job.host.elements() != 0 && !enqueue(job, stream)) stage(job, stream);
 }
 
 void Transfer::download(const Layout &from, const void *device_memory, const Layout &to, void *host, cudaStream_t stream) {
   run({false, from, to, const_cast<void *>(device_memory), static_cast<char *>(host)}, stream);
+}
+
+bool Transfer::pinned(const Layout &host, const void *data) { return device_view(host, data) != nullptr; }
+
+void Transfer::begin(cudaStream_t after) {
+  TRITRI_CUDA_CHECK(cudaEventRecord(ready_.get(), after));
+  for (const cudaStream_t mine : {stream_.get(), down_.get()}) TRITRI_CUDA_CHECK(cudaStreamWaitEvent(mine, ready_.get(), 0));
+}
+
+void Transfer::corners(const Job &job) {
+  char *const mapped = device_view(job.host, job.host_data);
+  const Lines lines = job.host.lines();
+  const int64_t whole = lines.count / strip;
+  // A batch of small triangles, and a smaller one where the lines end.
+  const auto move = [&](int64_t first, int64_t batch, int64_t edge) {
+    const auto side = [&](char *data, int64_t ld) {
+      return CopySide{data + first * (ld + 1) * job.element(), {lines.profile, false, edge, edge, ld}, edge * (ld + 1)};
+    };
+    const CopySide host = side(mapped, job.host.ld), device = side(static_cast<char *>(job.device_data), job.device.ld);
+    copy_fill(job.device.dtype, job.to_device ? device : host, job.to_device ? host : device, host.lines, {{0, batch}, {0, edge}, {0, edge}}, stream_of(job));
+  };
+  if (whole > 0) move(0, whole, strip);
+  if (whole * strip < lines.count) move(whole * strip, 1, lines.count - whole * strip);
+}
+
+void Transfer::beside_corners(const Job &job, Range lines) {
+  const Lines all = job.host.lines();
+  const int64_t element = job.element(), host_pitch = job.host.ld * element, device_pitch = job.device.ld * element;
+  for (int64_t line = lines.begin; line < lines.end; line += strip) {
+    const int64_t end = std::min(line + strip, lines.end);
+    const Range beside = all.profile == Fill::lower ? Range{0, line} : Range{end, all.length};
+    if (beside.empty()) continue;
+    char *const host = job.host_data + line * host_pitch + beside.begin * element;
+    char *const device = static_cast<char *>(job.device_data) + line * device_pitch + beside.begin * element;
+    const size_t width = static_cast<size_t>(beside.size() * element), height = static_cast<size_t>(end - line);
+    if (job.to_device)
+      TRITRI_CUDA_CHECK(cudaMemcpy2DAsync(device, static_cast<size_t>(device_pitch), host, static_cast<size_t>(host_pitch), width, height, cudaMemcpyHostToDevice, stream_.get()));
+    else
+      TRITRI_CUDA_CHECK(cudaMemcpy2DAsync(host, static_cast<size_t>(host_pitch), device, static_cast<size_t>(device_pitch), width, height, cudaMemcpyDeviceToHost, down_.get()));
+  }
+}
+
+Event Transfer::uploaded() {
+  Event event = make_event();
+  TRITRI_CUDA_CHECK(cudaEventRecord(event.get(), stream_.get()));
+  return event;
+}
+
+void Transfer::downloads_after(cudaStream_t stream) {
+  TRITRI_CUDA_CHECK(cudaEventRecord(ready_.get(), stream));
+  TRITRI_CUDA_CHECK(cudaStreamWaitEvent(down_.get(), ready_.get(), 0));
+}
+
+void Transfer::settle() {
+  const cudaError_t up = cudaStreamSynchronize(stream_.get()), down = cudaStreamSynchronize(down_.get());
+  TRITRI_CUDA_CHECK(up);
+  TRITRI_CUDA_CHECK(down);
+}
+
+void Transfer::settle_quietly() noexcept {
+  drop(cudaStreamSynchronize(stream_.get()));
+  drop(cudaStreamSynchronize(down_.get()));
 }
 
 }  // namespace tritri::cuda
