@@ -1,8 +1,9 @@
-// The sm_80 skeleton alone, without the library around it: every shape of it over a table of products, and its speed beside cuBLAS.
+// The sm_80 skeleton and the compact one alone, without the library around them: every shape over a table of products, and their speed beside cuBLAS.
 //
 //   sm80_check check [cases]      random products of every dtype, fill, op, order, diag, size, ld and alignment; exit code 1 on a failure
 //   sm80_check time [dtype] [n]   lower x lower, ms, medians of 20 over rotated inputs, beside cublas<t>gemm and cublas<t>trmm
 //   sm80_check shapes             other products at n = 4096, and batches of small ones
+//   sm80_check small [dtype]      small products, from graphs
 //
 // The reference below shares nothing with the library: it reads matrices as the descriptors state them, one element of C per thread, in twice
 // the precision. What must not be read holds NaN, what must not be written a known NaN.
@@ -14,15 +15,17 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "cuda/kernels/compact_kernel.cuh"
 #include "cuda/kernels/kernel.h"
 #include "cuda/kernels/sm80_kernel.cuh"
 
 namespace tritri::cuda {
-extern const Kernel sm80_kernel;
+extern const Kernel sm80_kernel, compact_kernel;
 }
 
 namespace {
@@ -153,6 +156,30 @@ template <> constexpr Dtype dtype_of<Complex<double>> = Dtype::c128;
 
 const Sm80Variants &variants_of(Dtype dtype) { return dtype == Dtype::f32 ? sm80_f32 : dtype == Dtype::f64 ? sm80_f64 : dtype == Dtype::c64 ? sm80_c64 : sm80_c128; }
 
+const CompactVariants &compact_of(Dtype dtype) { return dtype == Dtype::f32 ? compact_f32 : dtype == Dtype::f64 ? compact_f64 : dtype == Dtype::c64 ? compact_c64 : compact_c128; }
+
+// One instantiation of a skeleton, as it is launched.
+struct Way {
+  std::string name;
+  std::function<void(const Problem &, cudaStream_t)> enqueue;
+};
+std::vector<Way> ways_of(Dtype dtype, const GpuTraits &traits) {
+  std::vector<Way> ways;
+  const auto add = [&](const char *skeleton, int m, int n, int pieces, auto enqueue) {
+    ways.push_back({std::string(skeleton) + " " + std::to_string(m) + "x" + std::to_string(n) + (pieces > 1 ? "/" + std::to_string(pieces) : ""), enqueue});
+  };
+  const Sm80Variants &sm80 = variants_of(dtype);
+  for (const Sm80Variant *v = sm80.first; v != sm80.first + sm80.count; ++v) add("sm80", v->tile_m, v->tile_n, 1, [v](const Problem &p, cudaStream_t stream) { sm80_launch(p, *v, stream); });
+  const auto add_compact = [&](const char *skeleton, const CompactVariants &compact) {
+    for (const CompactVariant *v = compact.first; v != compact.first + compact.count; ++v)
+      for (int pieces = 1; pieces <= (traits.at_least(9, 0) ? 4 : 1); pieces *= 2)
+        add(skeleton, v->tile_m, v->tile_n, pieces, [=](const Problem &p, cudaStream_t stream) { compact_launch(p, *v, pieces, traits, stream); });
+  };
+  add_compact("compact", compact_of(dtype));
+  if (dtype == Dtype::f32) add_compact("compact-ffma", compact_ffma);
+  return ways;
+}
+
 Layout layout(Dtype dtype, const Stored &x, int batch) {
   return {dtype, static_cast<Fill>(x.fill), x.unit != 0, x.column_order ? Order::column : Order::row, Storage::strided, x.rows, x.cols, x.ld, batch, x.stride};
 }
@@ -243,12 +270,11 @@ void check_one(const GpuTraits &traits, std::mt19937 &random, Tally &tally, int 
     std::printf("refused: m %d n %d k %d\n", job.m, job.n, job.k);
     ++tally.failures;
   }
-  const Sm80Variants &variants = variants_of(dtype);
-  for (int v = 0; v < variants.count; ++v) {
+  for (const Way &way : ways_of(dtype, traits)) {
     CHECK(cudaMemcpy(got, before, bytes(c), cudaMemcpyDeviceToDevice));
     CHECK(cudaMemset(written, 0, c.size()));
     CHECK(cudaMemset(verdict, 0, sizeof(Verdict)));
-    sm80_launch(problem, variants.first[v], nullptr);
+    way.enqueue(problem, nullptr);
     judge<T><<<256, 256>>>(job, a_as, a_data, b_as, b_data, c_as, before + c_lead, got + c_lead, static_cast<int64_t>(c.size()),
                            sizeof(typename RealOf<T>::type) == 4 ? 0x1p-24 : 0x1p-53, written + c_lead, verdict);
     untouched<T><<<64, 256>>>(before, got, static_cast<int64_t>(c.size()), written, verdict);
@@ -257,8 +283,8 @@ void check_one(const GpuTraits &traits, std::mt19937 &random, Tally &tally, int 
     ++tally.cases;
     if (host.wrong == 0 && host.touched == 0) continue;
     if (++tally.failures > 12) continue;
-    std::printf("FAIL %s tile %dx%d: m %d n %d k %d batch %d alpha %g%+gi beta %g%+gi special %d: %llu wrong, %llu touched; first (%d, %d) of batch %d: got %.9g, want %.9g\n",
-                name(dtype), variants.first[v].tile_m, variants.first[v].tile_n, job.m, job.n, job.k, job.batch, job.alpha_re, job.alpha_im, job.beta_re,
+    std::printf("FAIL %s %s: m %d n %d k %d batch %d alpha %g%+gi beta %g%+gi special %d: %llu wrong, %llu touched; first (%d, %d) of batch %d: got %.9g, want %.9g\n",
+                name(dtype), way.name.c_str(), job.m, job.n, job.k, job.batch, job.alpha_re, job.alpha_im, job.beta_re,
                 job.beta_im, special, host.wrong, host.touched, host.i, host.j, host.batch, host.got, host.want);
     for (const Stored *x : {&a_as, &b_as, &c_as})
       std::printf("     %d x %d fill %d unit %d column order %d op %d ld %lld stride %lld\n", x->rows, x->cols, x->fill, x->unit, x->column_order, x->op,
@@ -460,6 +486,101 @@ int time_shapes(const GpuTraits &traits) {
   return 0;
 }
 
+// Small products, every way, from graphs of many launches over inputs that are larger than the L2 cache together; microseconds.
+double replayed_us(cudaStream_t stream, int count, const std::function<void(int)> &call) {
+  cudaGraph_t graph;
+  cudaGraphExec_t ready;
+  call(0);
+  CHECK(cudaStreamSynchronize(stream));
+  CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  for (int i = 0; i < count; ++i) call(i);
+  CHECK(cudaStreamEndCapture(stream, &graph));
+  CHECK(cudaGraphInstantiate(&ready, graph, 0));
+  cudaEvent_t begin, end;
+  CHECK(cudaEventCreate(&begin));
+  CHECK(cudaEventCreate(&end));
+  std::vector<float> times;
+  for (int i = 0; i < 7; ++i) {
+    CHECK(cudaEventRecord(begin, stream));
+    CHECK(cudaGraphLaunch(ready, stream));
+    CHECK(cudaEventRecord(end, stream));
+    CHECK(cudaEventSynchronize(end));
+    float ms;
+    CHECK(cudaEventElapsedTime(&ms, begin, end));
+    times.push_back(ms);
+  }
+  CHECK(cudaEventDestroy(begin));
+  CHECK(cudaEventDestroy(end));
+  CHECK(cudaGraphExecDestroy(ready));
+  CHECK(cudaGraphDestroy(graph));
+  std::sort(times.begin(), times.end());
+  return 1e3 * times[times.size() / 2] / count;
+}
+
+template <class T>
+void time_small_of(const GpuTraits &traits, const Cublas &cublas, cudaStream_t stream, const char *gemm_name) {
+  constexpr size_t memory_bytes = size_t{160} << 20;
+  T *a, *b, *c;
+  for (T **x : {&a, &b, &c}) CHECK(cudaMalloc(x, memory_bytes));
+  const int64_t side = 1 << (sizeof(T) == 4 ? 12 : 11);
+  for (T *x : {a, b}) fill_random<<<1024, 256>>>(x, side, x == a ? 7u : 1007u, Above::random);
+  CHECK(cudaDeviceSynchronize());
+  struct Product { const char *name; int a, b, c, op_a; };
+  constexpr int lower = TRITRI_FILL_LOWER, upper = TRITRI_FILL_UPPER, full = TRITRI_FILL_FULL;
+  const Product products[] = {{"L L", lower, lower, full, 0}, {"L F", lower, full, full, 0}, {"LT L=L", lower, lower, lower, TRITRI_OP_TRANSPOSE}, {"L U=L", lower, upper, lower, 0}, {"F F=L", full, full, lower, 0}};
+  for (const Product &product : products)
+    for (const int n : {16, 32, 64, 128, 256, 512, 1024}) {
+      if (&product != products && n < 256) continue;
+      const size_t elements = static_cast<size_t>(n) * n, filled = static_cast<size_t>(side * side);
+      const int sets = static_cast<int>(std::min<size_t>(64, filled / elements));
+      const auto place = [&](int i) { return filled / sets * static_cast<size_t>(i % sets); };
+      const auto stored = [&](int fill, int op) { return Stored{n, n, fill, 0, 0, op, n, 0}; };
+      tritri_multiply_options options = TRITRI_MULTIPLY_OPTIONS_INIT;
+      options.op_a = product.op_a;
+      const auto problem = [&](int i) {
+        const auto as = [&](int fill, int op) { return layout(dtype_of<T>, stored(fill, op), 1); };
+        return canonical(options, {as(product.a, product.op_a), as(product.b, 0), as(product.c, 0), a + place(i), b + place(i), c + place(i)});
+      };
+      std::printf("%s %s n %d:", name(dtype_of<T>), product.name, n);
+      for (const Way &way : ways_of(dtype_of<T>, traits)) {
+        const double us = replayed_us(stream, 64, [&](int i) { way.enqueue(problem(i), stream); });
+        std::printf(" %s %.2f", way.name.c_str(), us);
+      }
+      if (cublas.handle) {
+        T one_value{}, zero_value{};
+        const typename RealOf<T>::type unity = 1;
+        memcpy(&one_value, &unity, sizeof(unity));
+        const auto gemm = reinterpret_cast<cublasStatus_t (*)(cublasHandle_t, int, int, int, int, int, const void *, const void *, int, const void *, int, const void *, void *, int)>(
+            cublas.find<void>(gemm_name));
+        const double us = replayed_us(stream, 64, [&](int i) {
+          if (gemm(cublas.handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one_value, b + place(i), n, a + place(i), n, &zero_value, c + place(i), n) != CUBLAS_STATUS_SUCCESS) std::exit(1);
+        });
+        std::printf(" gemm %.2f", us);
+      }
+      std::printf("\n");
+      std::fflush(stdout);
+    }
+  for (T *x : {a, b, c}) CHECK(cudaFree(x));
+}
+
+int time_small(const GpuTraits &traits, const std::string &only) {
+  const Cublas cublas;
+  cudaStream_t stream;
+  void *workspace;
+  CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  CHECK(cudaMalloc(&workspace, size_t{32} << 20));
+  if (cublas.handle) {
+    cublas.find<decltype(cublasSetStream_v2)>("cublasSetStream_v2")(cublas.handle, stream);
+    cublas.find<decltype(cublasSetWorkspace_v2)>("cublasSetWorkspace_v2")(cublas.handle, workspace, size_t{32} << 20);
+  }
+  const auto wanted = [&](Dtype dtype) { return only.empty() || only == name(dtype); };
+  if (wanted(Dtype::f32)) time_small_of<float>(traits, cublas, stream, "cublasSgemm_v2");
+  if (wanted(Dtype::f64)) time_small_of<double>(traits, cublas, stream, "cublasDgemm_v2");
+  if (wanted(Dtype::c64)) time_small_of<Complex<float>>(traits, cublas, stream, "cublasCgemm_v2");
+  if (wanted(Dtype::c128)) time_small_of<Complex<double>>(traits, cublas, stream, "cublasZgemm_v2");
+  return 0;
+}
+
 int time_all(const GpuTraits &traits, const std::string &only, int64_t only_n) {
   const Cublas cublas;
   for (const int64_t n : {256, 512, 1024, 2048, 4096, 8192, 16384}) {
@@ -490,10 +611,12 @@ int main(int argc, char **argv) {
   traits.multiprocessors = properties.multiProcessorCount;
   traits.shared_bytes = properties.sharedMemPerBlockOptin;
   sm80_kernel.load(traits);
+  compact_kernel.load(traits);
   const std::string mode = argc > 1 ? argv[1] : "check";
   if (mode == "check") return check(traits, argc > 2 ? std::atoi(argv[2]) : 100);
   if (mode == "time") return time_all(traits, argc > 2 ? argv[2] : "", argc > 3 ? std::atoll(argv[3]) : 0);
   if (mode == "shapes") return time_shapes(traits);
-  std::printf("usage: sm80_check check [cases] | time [dtype] [n] | shapes\n");
+  if (mode == "small") return time_small(traits, argc > 2 ? argv[2] : "");
+  std::printf("usage: sm80_check check [cases] | time [dtype] [n] | shapes | small [dtype]\n");
   return 2;
 }

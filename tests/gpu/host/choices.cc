@@ -115,7 +115,7 @@ void cublas_forms() {
   expect(form(square(1, Fill::full, Fill::full, Fill::full, Dtype::c64)) == CublasForm::blocked, "a dimension of 1 never reaches cuBLAS");
 }
 
-// One GEMM over masked copies: what it packs, where it writes, and that small products are its business.
+// One GEMM over masked copies: what it packs, where it writes.
 void masked_products() {
   const auto masked = [](const Problem &p, size_t limit = plenty) {
     for (const CublasPlan &plan : cublas_candidates(p, h200(), limit))
@@ -138,8 +138,26 @@ void masked_products() {
   p.a.batch_stride = p.c.batch_stride = 65536;  // B is one matrix for the whole batch
   plan = masked(p);
   expect(plan.bytes <= plenty && plan.group > 1 && plan.group < p.batch && plan.b_stride == 0 && plan.b_bytes == size_t{65536} * 4, "groups of the batch shrink to what there is");
-  const Plan small = make_plan(square(256, Fill::lower, Fill::lower, Fill::full, Dtype::c128), TRITRI_ALGORITHM_AUTO, h200(), plenty);
-  expect(small.kernel_name == std::string("cublas_masked_gemm"), std::string("small products of complex128 take ") + small.kernel_name);
+}
+
+// Products up to a few hundred are one launch of the compact kernel, where the card has double-precision tensor units.
+void small_products() {
+  GpuTraits older = h200(), gaming = h200();
+  older.compute_major = 8;
+  gaming.compute_major = 8;
+  gaming.compute_minor = 9;
+  for (const Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::c64, Dtype::c128}) {
+    for (const int64_t n : {16, 64, 100, 256, 512}) {
+      const Problem p = square(n, Fill::lower, Fill::lower, Fill::full, dtype);
+      const auto kernel = [&](const GpuTraits &traits) { return make_plan(p, TRITRI_ALGORITHM_AUTO, traits, plenty); };
+      const Plan plan = kernel(h200());
+      expect(plan.kernel_name == std::string("compact") && plan.workspace == 0, text(name(dtype), " n = ", n, " takes ", plan.kernel_name));
+      expect(kernel(older).pieces == 1, "only sm_90 has clusters");
+      expect(kernel(gaming).kernel_name != std::string("compact"), "doubles are slow there");
+    }
+    const Problem large = square(4096, Fill::lower, Fill::lower, Fill::full, dtype);
+    expect(make_plan(large, TRITRI_ALGORITHM_AUTO, h200(), plenty).kernel_name != std::string("compact"), "small tiles read too much");
+  }
 }
 
 void trmm_products() {
@@ -359,7 +377,7 @@ int main(int argc, char **argv) {
                  {"every_problem_has_a_kernel", every_problem_has_a_kernel},
                  {"batches_of_small_matrices", batches_of_small_matrices},
                  {"cublas_forms", cublas_forms},
-                 {"masked_products", masked_products},
+                 {"masked_products", masked_products}, {"small_products", small_products},
                  {"trmm_products", trmm_products},
                  {"choices_are_remembered", choices_are_remembered},
                  {"large_copies", large_copies},
