@@ -1,7 +1,7 @@
-// The Hopper kernels alone, on the card: right for fills, transposes, edges, special values and graph replays against a float64 reference
+// The Hopper kernels and mma, which older cards have too, alone on the card: right for fills, transposes, edges, special values and graph replays against a float64 reference
 // written here, and timed beside cuBLAS GEMM (looked up at run time). Inputs hold NaN wherever nothing may be read, C holds a sentinel.
 //   hopper_check [check] [bench]      no argument: both. Exit code 1 if anything is wrong.
-// Environment: ONLY=default,tf32,bfloat,half,small picks kernels, SIZES=1024,4096 sizes to time, STEP=20 takes every 20th case (for
+// Environment: ONLY=default,tf32,bfloat,half,small,mma picks kernels, SIZES=1024,4096 sizes to time, STEP=20 takes every 20th case (for
 // compute-sanitizer), VERBOSE=1 prints the cases that pass too, C_LOWER=1 times results cut to a lower triangle.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -25,6 +25,7 @@
 namespace tritri::cuda {
 extern const Kernel hopper_float32_kernel, hopper_tf32_kernel, hopper_tf32_small_kernel, hopper_float16_kernel, hopper_bfloat16_kernel,
     hopper_float16_small_kernel, hopper_bfloat16_small_kernel;
+extern const Kernel mma_kernel;
 }
 
 namespace {
@@ -369,6 +370,14 @@ std::vector<Case> cases() {
         x.graph = true;
         list.push_back(x);
       }
+  for (const Fill a : fills)
+    for (const Fill b : fills) {
+      Case x;  // lines aligned to 4 bytes and no more
+      x.m = 97, x.n = 131, x.k = 99;
+      x.a = a, x.b = b;
+      x.pad = 1, x.c_pad = 1;
+      list.push_back(x);
+    }
   Case large;  // a list of work that does not fit kernel parameters
   large.m = large.n = 4500, large.k = 1100;
   large.a = large.b = Fill::full;
@@ -524,7 +533,8 @@ int main(int argc, char **argv) {
   traits.multiprocessors = properties.multiProcessorCount;
   traits.shared_bytes = properties.sharedMemPerBlockOptin;
   for (const Kernel *kernel : {&cuda::hopper_float32_kernel, &cuda::hopper_tf32_kernel, &cuda::hopper_tf32_small_kernel, &cuda::hopper_float16_kernel,
-                               &cuda::hopper_bfloat16_kernel, &cuda::hopper_float16_small_kernel, &cuda::hopper_bfloat16_small_kernel})
+                               &cuda::hopper_bfloat16_kernel, &cuda::hopper_float16_small_kernel, &cuda::hopper_bfloat16_small_kernel,
+                               &cuda::mma_kernel})
     kernel->load(traits);
   std::printf("%s, %d multiprocessors\n", properties.name, properties.multiProcessorCount);
   if (properties.major != 9) {
@@ -542,6 +552,11 @@ int main(int argc, char **argv) {
       const bool small = (c.m + 127) / 128 * ((c.n + 127) / 128) * c.batch <= 2 * traits.multiprocessors;
       if (wanted("tf32")) run_case<float>(c, cuda::hopper_tf32_kernel, TRITRI_COMPUTE_TF32);
       if (wanted("tf32") && small) run_case<float>(c, cuda::hopper_tf32_small_kernel, TRITRI_COMPUTE_TF32);
+      if (wanted("mma") && !c.packed) {
+        run_case<__nv_bfloat16>(c, cuda::mma_kernel, TRITRI_COMPUTE_DEFAULT);
+        run_case<__half>(c, cuda::mma_kernel, TRITRI_COMPUTE_DEFAULT);
+        if (c.special == 0) run_case<float>(c, cuda::mma_kernel, TRITRI_COMPUTE_TF32);  // the largest numbers round to Inf
+      }
       if (c.special != 0) continue;
       if (wanted("bfloat")) run_case<__nv_bfloat16>(c, cuda::hopper_bfloat16_kernel, TRITRI_COMPUTE_DEFAULT);
       if (wanted("half")) run_case<__half>(c, cuda::hopper_float16_kernel, TRITRI_COMPUTE_DEFAULT);

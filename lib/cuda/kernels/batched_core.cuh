@@ -7,6 +7,7 @@
 
 #include "cuda/tile/element.h"
 #include "cuda/tile/sm80_dmma.cuh"
+#include "cuda/tile/sm80_mma.cuh"
 
 namespace tritri::cuda {
 
@@ -41,21 +42,6 @@ template <class T> struct CellOf { using type = T; static constexpr int elements
 template <> struct CellOf<__half> { using type = uint32_t; static constexpr int elements = 2; static constexpr uint32_t one = 0x3c00; };
 template <> struct CellOf<__nv_bfloat16> { using type = uint32_t; static constexpr int elements = 2; static constexpr uint32_t one = 0x3f80; };
 
-// PTX ISA, mma: c[0], c[1] are row g, columns 2 q and one more; c[2], c[3] the same of row g + 8; a: rows g and g + 8 at k = q, then both at
-// k = q + 4 (of 16-bit elements pairs of k, 2 q and 2 q + 8); b: column g at those k.
-__device__ __forceinline__ void mma_tf32(float (&c)[4], uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1) {
-  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-               : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
-}
-template <class T>
-__device__ __forceinline__ void mma_half(float (&c)[4], uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1) {
-  if constexpr (std::is_same_v<T, __half>)
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
-  else
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
-}
 // Sums of a tile as the mma instructions keep them; a lane's row i is half i % 2 of row block i / 2.
 template <class Acc, int held_x>
 struct TileSums {
