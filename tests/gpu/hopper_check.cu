@@ -2,7 +2,7 @@
 // written here, and timed beside cuBLAS GEMM (looked up at run time). Inputs hold NaN wherever nothing may be read, C holds a sentinel.
 //   hopper_check [check] [bench]      no argument: both. Exit code 1 if anything is wrong.
 // Environment: ONLY=default,tf32,bfloat,half,small,mma picks kernels, SIZES=1024,4096 sizes to time, STEP=20 takes every 20th case (for
-// compute-sanitizer), VERBOSE=1 prints the cases that pass too, C_LOWER=1 times results cut to a lower triangle.
+// compute-sanitizer), VERBOSE=1 prints the cases that pass too, CUTS=1 times results cut to a lower triangle.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -326,6 +326,26 @@ std::vector<Case> cases() {
     x.rows_a = false;
     list.push_back(x);
   }
+  for (const Fill c : {Fill::lower, Fill::upper})  // whole tiles, and some that the cut crosses
+    for (int form = 0; form < 4; ++form)
+      for (const double beta : {0.0, 0.5}) {
+        Case x;
+        x.m = 768, x.n = 1024, x.k = 896;
+        x.rows_a = form & 1, x.rows_b = form & 2;
+        x.c = c;
+        x.beta = beta;
+        list.push_back(x);
+        x.a = Fill::upper;
+        list.push_back(x);
+        x.m = 1024, x.n = 768;
+        x.batch = form == 3 ? 2 : 1;
+        list.push_back(x);
+        x.a = x.b = Fill::full;
+        list.push_back(x);
+        x.m = x.n = 600;
+        x.c = Fill::full;
+        list.push_back(x);
+      }
   for (const bool broadcast : {false, true})
     for (const int64_t pad : {4, 3}) {
       Case x;
@@ -462,8 +482,27 @@ double median_ms(F &&f, int rounds) {
   return times[times.size() / 2];
 }
 
+struct Product {
+  Fill a = Fill::lower, b = Fill::lower, c = Fill::full;
+  bool rows_a = true, rows_b = true;
+  double beta = 0;
+};
+// The products whose results are cut, beside the main one.
+constexpr Product kCuts[] = {{},
+                             {Fill::lower, Fill::lower, Fill::lower},
+                             {Fill::upper, Fill::lower, Fill::lower},
+                             {Fill::upper, Fill::lower, Fill::lower, false, true},
+                             {Fill::lower, Fill::upper, Fill::lower},
+                             {Fill::lower, Fill::upper, Fill::lower, true, false},
+                             {Fill::lower, Fill::upper, Fill::upper, false, false},
+                             {Fill::full, Fill::full, Fill::lower},
+                             {Fill::full, Fill::full, Fill::lower, true, true, 1},
+                             {Fill::full, Fill::full, Fill::lower, false, true},
+                             {Fill::full, Fill::full, Fill::lower, true, false},
+                             {Fill::full, Fill::full, Fill::full}};
+
 template <class E>
-void bench(const Kernel &kernel, int32_t compute, const Cublas &cublas, int64_t n, Fill fill, bool rows_a, bool rows_b) {
+void bench(const Kernel &kernel, int32_t compute, const Cublas &cublas, int64_t n, const Product &x) {
   const Dtype dtype = Name<E>::dtype;
   const int64_t bytes = n * n * sizeof(E);
   const int sets = static_cast<int>(std::max<int64_t>(2, std::min<int64_t>(24, (int64_t{256} << 20) / (3 * bytes))));
@@ -474,15 +513,17 @@ void bench(const Kernel &kernel, int32_t compute, const Cublas &cublas, int64_t 
     p.dtype = dtype;
     p.compute = compute;
     p.m = p.n = p.k = n;
-    p.a = view(n, n, fill, false, rows_a, 0, false);
-    p.b = view(n, n, fill, false, rows_b, 0, false);
-    p.c = view(n, n, std::getenv("C_LOWER") ? Fill::lower : Fill::full, false, true, 0, false);
+    p.a = view(n, n, x.a, false, x.rows_a, 0, false);
+    p.b = view(n, n, x.b, false, x.rows_b, 0, false);
+    p.c = view(n, n, x.c, false, true, 0, false);
+    p.beta = x.beta;
     for (View *v : {&p.a, &p.b, &p.c}) {
       buffers.push_back(new Buffer<E>(n * n));
       v->data = buffers.back()->data;
     }
     fill_in<<<1024, 256>>>(p.a, buffers[3 * s]->data, 1, 2 * s + 1, 0);
     fill_in<<<1024, 256>>>(p.b, buffers[3 * s + 1]->data, 1, 2 * s + 2, 0);
+    fill_in<<<1024, 256>>>(p.c, buffers[3 * s + 2]->data, 1, 2 * s + 3, 0);
   }
   const Plan plan = kernel.plan(problems[0], traits);
   Buffer<char> workspace(static_cast<int64_t>(plan.workspace));
@@ -509,10 +550,11 @@ void bench(const Kernel &kernel, int32_t compute, const Cublas &cublas, int64_t 
       if (cublas.gemm(cublas.handle, 0, 0, d, d, d, &one, p.b.data, type, d, p.a.data, type, d, &zero, p.c_data(), type, d, mode, -1) != 0) std::printf("GEMM failed\n");
     }, n > 8192 && mode == 68 ? 5 : 20);
   }
-  const double flops = static_cast<double>(n) * n * n / 3;
-  std::printf("%-16s %s%s%s n %6lld: %8.4f ms (in a row %8.4f, model %8.4f, host %5.1f us) %7.1f TFLOP/s", kernel.name, fill == Fill::lower ? "lower" : "upper", rows_a ? "" : " AT",
-              rows_b ? "" : " BT", static_cast<long long>(n), ours, row, plan.seconds * 1e3, host[4], flops / ours * 1e-9);
-  if (gemm > 0) std::printf("   GEMM %8.4f ms %7.1f TFLOP/s; rate ratio %.2f", gemm, 6 * flops / gemm * 1e-9, flops / ours / (6 * flops / gemm));
+  const double flops = useful_flops(problems[0]);
+  const char *fills[] = {"full", "lower", "upper"};
+  std::printf("%-16s %s%s*%s%s=%s beta %g n %6lld: %8.4f ms (in a row %8.4f, model %8.4f, host %5.1f us) %7.1f TFLOP/s", kernel.name, fills[static_cast<int>(x.a)], x.rows_a ? "" : " T",
+              fills[static_cast<int>(x.b)], x.rows_b ? "" : " T", fills[static_cast<int>(x.c)], x.beta, static_cast<long long>(n), ours, row, plan.seconds * 1e3, host[4], flops / ours * 1e-9);
+  if (gemm > 0) std::printf("   GEMM %8.4f ms %7.1f TFLOP/s; rate ratio %.2f", gemm, 2.0 * n * n * n / gemm * 1e-9, flops / ours / (2.0 * n * n * n / gemm));
   std::printf("\n");
   std::fflush(stdout);
   for (Buffer<E> *buffer : buffers) delete buffer;
@@ -576,25 +618,22 @@ int main(int argc, char **argv) {
   if (time) {
     const Cublas cublas;
     const char *sizes = std::getenv("SIZES");
+    const auto each_kernel = [&](int64_t n, const Product &x) {
+      if (wanted("default")) bench<float>(cuda::hopper_float32_kernel, TRITRI_COMPUTE_DEFAULT, cublas, n, x);
+      if (wanted("tf32")) bench<float>(cuda::hopper_tf32_kernel, TRITRI_COMPUTE_TF32, cublas, n, x);
+      if (wanted("tf32") && n <= 2048) bench<float>(cuda::hopper_tf32_small_kernel, TRITRI_COMPUTE_TF32, cublas, n, x);
+      if (wanted("bfloat")) bench<__nv_bfloat16>(cuda::hopper_bfloat16_kernel, TRITRI_COMPUTE_DEFAULT, cublas, n, x);
+      if (wanted("small") && n <= 2048) bench<__nv_bfloat16>(cuda::hopper_bfloat16_small_kernel, TRITRI_COMPUTE_DEFAULT, cublas, n, x);
+      if (wanted("half") && n == 4096) bench<__half>(cuda::hopper_float16_kernel, TRITRI_COMPUTE_DEFAULT, cublas, n, x);
+    };
     for (const int64_t n : {1024, 2048, 4096, 8192, 16384}) {
       if (sizes && !std::strstr(sizes, std::to_string(n).c_str())) continue;
-      if (wanted("default")) bench<float>(cuda::hopper_float32_kernel, TRITRI_COMPUTE_DEFAULT, cublas, n, Fill::lower, true, true);
-      if (wanted("tf32")) bench<float>(cuda::hopper_tf32_kernel, TRITRI_COMPUTE_TF32, cublas, n, Fill::lower, true, true);
-      if (wanted("tf32") && n <= 2048) bench<float>(cuda::hopper_tf32_small_kernel, TRITRI_COMPUTE_TF32, cublas, n, Fill::lower, true, true);
-      if (wanted("bfloat")) bench<__nv_bfloat16>(cuda::hopper_bfloat16_kernel, TRITRI_COMPUTE_DEFAULT, cublas, n, Fill::lower, true, true);
-      if (wanted("small") && n <= 2048) bench<__nv_bfloat16>(cuda::hopper_bfloat16_small_kernel, TRITRI_COMPUTE_DEFAULT, cublas, n, Fill::lower, true, true);
-      if (wanted("half") && n == 4096) bench<__half>(cuda::hopper_float16_kernel, TRITRI_COMPUTE_DEFAULT, cublas, n, Fill::lower, true, true);
+      if (!std::getenv("CUTS")) each_kernel(n, {});
+      else for (const Product &x : kCuts) each_kernel(n, x);
     }
-    if (sizes) return failures ? 1 : 0;
-    if (wanted("default")) {
-      bench<float>(cuda::hopper_float32_kernel, TRITRI_COMPUTE_DEFAULT, cublas, 4096, Fill::upper, true, true);
-      bench<float>(cuda::hopper_float32_kernel, TRITRI_COMPUTE_DEFAULT, cublas, 4096, Fill::lower, false, true);
-      bench<float>(cuda::hopper_float32_kernel, TRITRI_COMPUTE_DEFAULT, cublas, 4096, Fill::lower, true, false);
-    }
-    if (wanted("bfloat")) {
-      bench<__nv_bfloat16>(cuda::hopper_bfloat16_kernel, TRITRI_COMPUTE_DEFAULT, cublas, 4096, Fill::upper, true, true);
-      bench<__nv_bfloat16>(cuda::hopper_bfloat16_kernel, TRITRI_COMPUTE_DEFAULT, cublas, 4096, Fill::lower, false, false);
-    }
+    if (!sizes)
+      for (const Product &x : {Product{Fill::upper, Fill::upper}, Product{Fill::lower, Fill::lower, Fill::full, false, true}, Product{Fill::lower, Fill::lower, Fill::full, true, false}})
+        each_kernel(4096, x);
   }
   return failures ? 1 : 0;
 }

@@ -28,7 +28,7 @@ constexpr int64_t kMostColumns = INT_MAX - 1024;
 constexpr int64_t kMostBlocks = 65535, kMostRows = kMostBlocks * kArrangeEdge;  // of a grid's second and third dimension
 constexpr int kPageItems = 3072;  // of a list that travels to workspace in kernel parameters
 constexpr double kArrangeLaunch = 3e-6, kUnpackLaunch = 2.5e-6;
-constexpr double kCareful = 0.31e-6;  // what a thread's element takes that is stored carefully, as seen on an H200
+constexpr double kApart = 10e-9;  // what a thread's element takes more that is stored apart from others, as seen on an H200
 constexpr size_t kMostCopied = size_t{192} << 20;  // of inputs, in workspace at a time: larger products run in parts
 
 constexpr size_t kAlign = 256;
@@ -42,6 +42,8 @@ bool mappable(const View &x, int64_t element) {
 }
 
 template <class T> constexpr bool is_float = std::is_same_v<typename T::Element, float>;
+
+template <class T> constexpr double kAdded = is_float<T> ? 100e-9 : 40e-9;  // what a thread's element takes more that is added to C, as seen on an H200
 
 template <class T>
 int workers_on(const GpuTraits &traits) {  // a cluster of two fits wherever two multiprocessors do: they come in pairs
@@ -178,10 +180,11 @@ Plan plan(const Problem &p, const GpuTraits &traits) {
       plan.pieces = std::max({plan.pieces, int64_t{2}, static_cast<int64_t>(std::ceil(load.longest / load.piece_limit(workers, Model<T>::costs)))});
     }
     plan.seconds += Model<T>::launch + Model<T>::stage * load.longest_worker(workers, Model<T>::costs);
-    // Tiles on an edge or on a cut through C are stored an element at a time, with beta all of them.
-    const bool edges = p.c.fill != Fill::full || p.m % T::tile_m != 0 || p.n % T::tile_n != 0, all = p.beta != std::complex<double>(0, 0);
-    const double part = all ? 1 : std::min(1.0, 2.0 / static_cast<double>(std::max(t.tiles_m(), t.tiles_n())));
-    if (edges || all) plan.seconds += kCareful * T::accumulators * std::max(1.0, part * load.tiles / workers);
+    // Tiles on an edge or on a cut through C are stored an element at a time, and all of them where C's lines are not aligned.
+    const double tiles = std::max(1.0, load.tiles / workers), part = std::min(1.0, 2.0 / static_cast<double>(std::max(t.tiles_m(), t.tiles_n())));
+    const bool edges = p.c.fill != Fill::full || p.m % T::tile_m != 0 || p.n % T::tile_n != 0, all = !mappable(p.c, sizeof(typename T::Element));
+    if (edges || all) plan.seconds += kApart * T::accumulators * (all ? tiles : std::max(1.0, part * tiles));
+    if (p.beta != std::complex<double>(0, 0)) plan.seconds += kAdded<T> * T::accumulators * tiles;
     ++launches;
   });
   const Places w = places<T>(p, part, cuts || launches > 1, workers);

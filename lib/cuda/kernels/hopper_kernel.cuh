@@ -9,7 +9,7 @@
 //   feed()     starts the copies of one stage            rework()   the helper warps' share of one tile
 //   scale      what sums come multiplied by
 //   sum()      a warpgroup's sums of one tile            place()    which element of the tile an accumulator is
-//   store()    a warpgroup's part of C, whole             exact()    a stored input as float
+//   store()    a warpgroup's part of C                    exact()    a stored input as float
 #pragma once
 #include <climits>
 
@@ -228,24 +228,6 @@ __device__ __forceinline__ float exact_sum(const Arguments &args, int batch, int
   return sum;
 }
 
-// Every rule at once, an element at a time: edges, C's fill, beta, sums that are not finite.
-template <class T>
-__device__ __forceinline__ void store_carefully(const Arguments &args, const Work &w, const Place &p, const float (&sums)[T::accumulators]) {
-  const Tiling &t = args.tiling;
-  for (int x = 0; x < T::accumulators; ++x) {
-    const int2 at = T::place(args, p, x);
-    const int64_t i = w.m0 + at.x, j = w.n0 + at.y;
-    if (i >= t.m || j >= t.n || !exists(t.c, i, j)) continue;
-    const bool empty = k_range(t.a, t.b, t.k, {i, i + 1}, {j, j + 1}).empty();
-    float v = empty ? 0.0f : sums[x];
-    if (!isfinite(v)) v = exact_sum<T>(args, w.batch, i, j);
-    if (!empty) v *= args.alpha;
-    auto *c = static_cast<typename T::Element *>(args.c) + w.batch * args.c_batch_stride + i * args.ldc + j;
-    if (args.beta != 0.0f) v = fmaf(args.beta, T::widen(*c), v);
-    *c = T::narrow(v);
-  }
-}
-
 // Adds the earlier pieces of the sum, in order, to the last one; the flags go back to "nothing here" for a replayed graph.
 template <class T>
 __device__ void gather(const Arguments &args, const Work &w, const Place &p, int rank, float (&sums)[T::accumulators]) {
@@ -278,17 +260,69 @@ __device__ void gather(const Arguments &args, const Work &w, const Place &p, int
   }
 }
 
-// Whether (i, j) is structurally zero, from bounds of its row and column.
 struct Bounds {
   int begin, end;
+  __device__ bool hold(int x) const { return x >= begin && x < end; }
 };
-__device__ inline Bounds row_bounds(const Tiling &t, int i) {
-  return {t.a == Fill::upper ? i : 0, t.a == Fill::lower ? min(i + 1, static_cast<int>(t.k)) : static_cast<int>(t.k)};
+// Columns of C that exist in row i, rows that exist in column j.
+__device__ inline Bounds columns_held(const Tiling &t, int i) {
+  const int n = static_cast<int>(t.n);
+  if (i >= t.m) return {0, 0};
+  return {t.c == Fill::upper ? i : 0, t.c == Fill::lower ? min(i + 1, n) : n};
 }
-__device__ inline Bounds column_bounds(const Tiling &t, int j) {
-  return {t.b == Fill::lower ? j : 0, t.b == Fill::upper ? j + 1 : INT_MAX};
+__device__ inline Bounds rows_held(const Tiling &t, int j) {
+  const int m = static_cast<int>(t.m);
+  if (j >= t.n) return {0, 0};
+  return {t.c == Fill::lower ? j : 0, t.c == Fill::upper ? min(j + 1, m) : m};
 }
-__device__ inline bool no_k(Bounds row, Bounds column) { return max(row.begin, column.begin) >= min(row.end, column.end); }
+// Whether C holds anything of a block of the product, and whether vectors may store all of it.
+__device__ inline bool stored_partly(const Tiling &t, int i, int rows, int j, int columns) {
+  return i < t.m && j < t.n && (t.c == Fill::full || (t.c == Fill::lower ? i + rows > j : i < j + columns));
+}
+__device__ inline bool stored_whole(const Arguments &args, int i, int rows, int j, int columns) {
+  const Tiling &t = args.tiling;
+  return args.whole_lines && i + rows <= t.m && j + columns <= t.n && block_is_whole(t.c, false, {i, i + rows}, {j, j + columns});
+}
+
+// Columns of row i, rows of column j, where the product is not structurally zero.
+__device__ inline Bounds columns_with_k(const Tiling &t, int i) {
+  const int k = static_cast<int>(t.k);
+  if (t.a == Fill::upper && i >= k) return {0, 0};
+  return {t.a == Fill::upper && t.b == Fill::upper ? i : 0, t.b != Fill::lower ? INT_MAX : t.a == Fill::lower ? min(i + 1, k) : k};
+}
+__device__ inline Bounds rows_with_k(const Tiling &t, int j) {
+  const int k = static_cast<int>(t.k);
+  if (t.b == Fill::lower && j >= k) return {0, 0};
+  return {t.a == Fill::lower && t.b == Fill::lower ? j : 0, t.a != Fill::upper ? INT_MAX : t.b == Fill::upper ? min(j + 1, k) : k};
+}
+
+// An element at a time, for sums that are not finite.
+template <class T>
+__device__ __forceinline__ void store_carefully(const Arguments &args, const Work &w, const Place &p, const float (&sums)[T::accumulators]) {
+  for (int x = 0; x < T::accumulators; ++x) {
+    const int2 at = T::place(args, p, x);
+    const int i = w.m0 + at.x, j = w.n0 + at.y;
+    if (!columns_held(args.tiling, i).hold(j)) continue;
+    const bool empty = !columns_with_k(args.tiling, i).hold(j);
+    float v = empty ? 0.0f : sums[x];
+    if (!isfinite(v)) v = exact_sum<T>(args, w.batch, i, j);
+    if (!empty) v *= args.alpha;
+    auto *c = static_cast<typename T::Element *>(args.c) + w.batch * args.c_batch_stride + i * args.ldc + j;
+    if (args.beta != 0.0f) v = fmaf(args.beta, T::widen(*c), v);
+    *c = T::narrow(v);
+  }
+}
+
+// Into the L2 cache while the sums are made: a warpgroup's part of a C that is added to.
+template <class T>
+__device__ __forceinline__ void prefetch(const Arguments &args, const Work &w, const Place &p) {
+  constexpr int length = 128 / sizeof(typename T::Element), across = T::group_n / length;
+  const auto *const c = static_cast<const typename T::Element *>(args.c) + w.batch * args.c_batch_stride;
+  for (int x = p.t; x < T::group_m * across; x += 128) {
+    const int i = w.m0 + p.row + x / across, j = w.n0 + p.column + x % across * length;
+    if (columns_held(args.tiling, i).hold(j)) prefetch_l2(c + i * args.ldc + j);
+  }
+}
 
 // In local memory, for a loop that is not unrolled. A type of its own: the compiler would lay an array over others of its size and put
 // those in local memory too.
@@ -300,8 +334,6 @@ struct Kept {
 template <class T>
 __device__ void finish(const Arguments &args, const Pipe<T> &pipe, const Work &w, const Place &p, float (&sums)[T::accumulators]) {
   const Tiling &t = args.tiling;
-  const int m0 = w.m0 + p.row, n0 = w.n0 + p.column;
-  const Range rows{m0, m0 + T::group_m}, cols{n0, n0 + T::group_n};
   float witness[4] = {0, 0, 0, 0};  // NaN once a sum was not finite
 #pragma unroll
   for (int x = 0; x < T::accumulators; ++x) {
@@ -309,11 +341,10 @@ __device__ void finish(const Arguments &args, const Pipe<T> &pipe, const Work &w
     witness[x % 4] = fmaf(sums[x], 0.0f, witness[x % 4]);
   }
   const bool finite = (witness[0] + witness[1]) + (witness[2] + witness[3]) == 0.0f;
-  const bool simple = finite && args.whole_lines && args.beta == 0.0f && rows.end <= t.m && cols.end <= t.n && block_is_whole(t.c, false, rows, cols);
-  if (__all_sync(~0u, simple)) {
+  if (__all_sync(~0u, finite)) {
     // Of all elements the one at this corner has the fewest k.
-    const int i = t.a == Fill::lower ? m0 : m0 + T::group_m - 1, j = t.b == Fill::upper ? n0 : n0 + T::group_n - 1;
-    T::store(args, pipe, w, p, sums, no_k(row_bounds(t, i), column_bounds(t, j)));
+    const int i = w.m0 + p.row + (t.a == Fill::lower ? 0 : T::group_m - 1), j = w.n0 + p.column + (t.b == Fill::upper ? 0 : T::group_n - 1);
+    T::store(args, pipe, w, p, sums, !columns_with_k(t, i).hold(j));
   } else {
     Kept<T::accumulators> kept;
 #pragma unroll
@@ -380,6 +411,7 @@ __global__ void __launch_bounds__(kThreads, 1) multiply(const __grid_constant__ 
     while (item < end) {
       const Work w = work_of<T>(args, next);
       if (++item < end) next = *item;  // long before it is needed
+      if (args.beta != 0.0f && w.piece + 1 == w.pieces) prefetch<T>(args, w, p);
       float sums[T::accumulators];
       T::sum(args, pipe, w, at, p, sums);
       if (w.pieces > 1) gather<T>(args, w, p, rank, sums);

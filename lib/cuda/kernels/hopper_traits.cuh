@@ -113,23 +113,49 @@ struct Float {
   };
 
   template <class Pipe>
-  __device__ static void store(const Arguments &args, const Pipe &, const Work &w, const Place &p, const float (&sums)[accumulators], bool zeros) {
-    const int n = w.n0 + p.column + column(p.warp, p.lane >> 2), m = w.m0 + 2 * (p.lane & 3);
-    const Bounds left = column_bounds(args.tiling, n), right = column_bounds(args.tiling, n + 1);
-    float *c = static_cast<float *>(args.c) + w.batch * args.c_batch_stride + m * args.ldc + n;
+  __device__ static void store(const Arguments &args, const Pipe &, const Work &w, const Place &p, float (&sums)[accumulators], bool zeros) {
+    const Tiling &t = args.tiling;
+    const int n0 = w.n0 + p.column, n = n0 + column(p.warp, p.lane >> 2);
+    float *const c = static_cast<float *>(args.c) + w.batch * args.c_batch_stride + n;
+    const Bounds held_left = rows_held(t, n), held_right = rows_held(t, n + 1);
+    const auto row = [&](int x) { return w.m0 + place(args, p, x).x; };
 #pragma unroll
-    for (int x = 0; x < accumulators / 4; ++x)
+    for (int x = 0; x < accumulators; ++x) sums[x] *= args.alpha;
+    if (zeros) {
+      const Bounds left = rows_with_k(t, n), right = rows_with_k(t, n + 1);
 #pragma unroll
-      for (int e = 0; e < 2; ++e) {
-        const int row = 64 * block(args, x >> 3) + 8 * (x & 7) + e;
-        float2 v = make_float2(sums[4 * x + e] * args.alpha, sums[4 * x + 2 + e] * args.alpha);
-        if (zeros) {
-          const Bounds bounds = row_bounds(args.tiling, m + row);
-          if (no_k(bounds, left)) v.x = 0;
-          if (no_k(bounds, right)) v.y = 0;
-        }
-        __stcs(reinterpret_cast<float2 *>(c + row * args.ldc), v);
+      for (int x = 0; x < accumulators; ++x)
+        if (!(x & 2 ? right : left).hold(row(x))) sums[x] = 0;
+    }
+    const auto line = [&](int x) { return c + row(x) * args.ldc; };
+    const bool whole = stored_whole(args, w.m0 + p.row, group_m, n0, group_n);
+    // C is read before the first store, which reading would have to wait for. Two columns of a row: x and x + 2.
+    if (args.beta != 0.0f && whole) {
+#pragma unroll
+      for (int x = 0; x < accumulators; x += x % 4 ? 3 : 1) {
+        const float2 old = *reinterpret_cast<const float2 *>(line(x));
+        sums[x] = fmaf(args.beta, old.x, sums[x]);
+        sums[x + 2] = fmaf(args.beta, old.y, sums[x + 2]);
       }
+    } else if (args.beta != 0.0f) {
+#pragma unroll
+      for (int x = 0; x < accumulators; x += x % 4 ? 3 : 1) {
+        const float *const from = line(x);
+        if (held_left.hold(row(x))) sums[x] = fmaf(args.beta, from[0], sums[x]);
+        if (held_right.hold(row(x))) sums[x + 2] = fmaf(args.beta, from[1], sums[x + 2]);
+      }
+    }
+    if (whole) {
+#pragma unroll
+      for (int x = 0; x < accumulators; x += x % 4 ? 3 : 1) __stcs(reinterpret_cast<float2 *>(line(x)), make_float2(sums[x], sums[x + 2]));
+    } else {
+#pragma unroll
+      for (int x = 0; x < accumulators; x += x % 4 ? 3 : 1) {
+        float *const to = line(x);
+        if (held_left.hold(row(x))) to[0] = sums[x];
+        if (held_right.hold(row(x))) to[1] = sums[x + 2];
+      }
+    }
   }
 };
 
@@ -459,6 +485,10 @@ struct Half {
     else asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
     return both;
   }
+  __device__ static float2 widen(uint32_t both) {
+    if constexpr (Bfloat) return make_float2(__uint_as_float(both << 16), __uint_as_float(both & 0xffff0000u));
+    else return __half22float2(__halves2half2(__ushort_as_half(both & 0xffff), __ushort_as_half(both >> 16)));
+  }
   __device__ static int2 place(const Arguments &args, const Place &p, int x) {
     return make_int2(p.row + p.warp * 16 + (p.lane >> 2) + 8 * (x >> 1 & 1), 64 * block(args, x >> 5) + 8 * (x >> 2 & 7) + 2 * (p.lane & 3) + (x & 1));
   }
@@ -583,35 +613,102 @@ struct Half {
     for (; s < stages; ++s) pass();
   }
 
+  // 16 rows and 64 columns of C between memory and a warp's room in shared memory, whole in 128-byte runs. Otherwise a row at a time, two elements a thread.
+  struct Window {
+    const Arguments &args;
+    uint16_t *c;  // of this batch, as bits
+    uint32_t room;
+    int m, n, lane;
+    bool whole;
+
+    __device__ uint32_t vector(int x) const { return room + swizzled(4 * x + (lane >> 3), lane & 7); }
+    __device__ uint16_t *vector_in_c(int x) const { return c + (m + 4 * x + (lane >> 3)) * args.ldc + n + (lane & 7) * 8; }
+    __device__ uint32_t pair(int row) const { return room + swizzled(row, lane >> 2) + (lane & 3) * 4; }
+
+    __device__ void load() const {
+      if (whole) {
+#pragma unroll
+        for (int x = 0; x < 4; ++x) store4(vector(x), __ldcs(reinterpret_cast<const float4 *>(vector_in_c(x))));
+      } else {
+#pragma unroll 1
+        for (int rows = 0; rows < 16; rows += 8) {  // eight reads in flight
+          uint32_t both[8];
+#pragma unroll
+          for (int x = 0; x < 8; ++x) {
+            const Bounds held = columns_held(args.tiling, m + rows + x);
+            const int j = n + 2 * lane;
+            const uint16_t *const from = c + (m + rows + x) * args.ldc + j;
+            both[x] = (held.hold(j) ? from[0] : 0u) | (held.hold(j + 1) ? from[1] : 0u) << 16;
+          }
+#pragma unroll
+          for (int x = 0; x < 8; ++x) store1(pair(rows + x), both[x]);
+        }
+      }
+    }
+    __device__ void store() const {
+      if (whole) {
+#pragma unroll
+        for (int x = 0; x < 4; ++x) __stcs(reinterpret_cast<float4 *>(vector_in_c(x)), load4(vector(x)));
+      } else {
+#pragma unroll 4
+        for (int row = 0; row < 16; ++row) {
+          const Bounds held = columns_held(args.tiling, m + row);
+          const int j = n + 2 * lane;
+          uint16_t *const to = c + (m + row) * args.ldc + j;
+          const uint32_t both = load1(pair(row));
+          if (held.hold(j)) to[0] = static_cast<uint16_t>(both);
+          if (held.hold(j + 1)) to[1] = static_cast<uint16_t>(both >> 16);
+        }
+      }
+    }
+  };
+
   // Through shared memory, a warp for itself, so that lines of C leave in 128-byte runs.
   template <class Pipe>
   __device__ static void store(const Arguments &args, const Pipe &pipe, const Work &w, const Place &p, float (&sums)[accumulators], bool zeros) {
+    const Tiling &t = args.tiling;
     const int m = w.m0 + p.row + p.warp * 16, g = p.lane >> 2;
-    const uint32_t room = pipe.base + Pipe::output + (p.group * 4 + p.warp) * 2048;
-    Element *c = static_cast<Element *>(args.c) + w.batch * args.c_batch_stride + m * args.ldc + w.n0;
 #pragma unroll
     for (int x = 0; x < accumulators; ++x) sums[x] *= args.alpha;
     if (zeros) {
-      const Bounds top = row_bounds(args.tiling, m + g), bottom = row_bounds(args.tiling, m + g + 8);
+      const Bounds top = columns_with_k(t, m + g), bottom = columns_with_k(t, m + g + 8);
 #pragma unroll
       for (int x = 0; x < accumulators; ++x)
-        if (no_k(x & 2 ? bottom : top, column_bounds(args.tiling, w.n0 + place(args, p, x).y))) sums[x] = 0;
+        if (!(x & 2 ? bottom : top).hold(w.n0 + place(args, p, x).y)) sums[x] = 0;
     }
+    const uint32_t room = pipe.base + Pipe::output + (p.group * 4 + p.warp) * 2048;
+    Window window{args, static_cast<uint16_t *>(args.c) + w.batch * args.c_batch_stride, room, m, 0, p.lane, false};
 #pragma unroll
     for (int columns = 0; columns < blocks; ++columns) {
+      window.n = w.n0 + block(args, columns) * 64;
+      if (!stored_partly(t, m, 16, window.n, 64)) continue;
+      window.whole = stored_whole(args, m, 16, window.n, 64);
+      const auto matrices = [&](int pair) { return room + swizzled(p.lane & 15, pair + (p.lane >> 4)); };  // of 8 columns each
       __syncwarp();
+      if (args.beta != 0.0f) {
+        window.load();
+        __syncwarp();
 #pragma unroll
-      for (int pair = 0; pair < 8; pair += 2) {  // 8 columns each
+        for (int pair = 0; pair < 8; pair += 2) {
+          float old[4];
+          load_matrices(matrices(pair), old);
+#pragma unroll
+          for (int x = 0; x < 4; ++x) {
+            const float2 both = widen(__float_as_uint(old[x]));
+            float *const sum = sums + (columns * 8 + pair) * 4 + 2 * x;
+            sum[0] = fmaf(args.beta, both.x, sum[0]);
+            sum[1] = fmaf(args.beta, both.y, sum[1]);
+          }
+        }
+        __syncwarp();
+      }
+#pragma unroll
+      for (int pair = 0; pair < 8; pair += 2) {
         const int x = (columns * 8 + pair) * 4;
-        store_matrices(room + (p.lane & 15) * 128 + (((pair + (p.lane >> 4)) ^ (p.lane & 7)) << 4), narrow(sums[x], sums[x + 1]),
-                       narrow(sums[x + 2], sums[x + 3]), narrow(sums[x + 4], sums[x + 5]), narrow(sums[x + 6], sums[x + 7]));
+        store_matrices(matrices(pair), narrow(sums[x], sums[x + 1]), narrow(sums[x + 2], sums[x + 3]), narrow(sums[x + 4], sums[x + 5]), narrow(sums[x + 6], sums[x + 7]));
       }
       __syncwarp();
-#pragma unroll
-      for (int x = 0; x < 4; ++x) {
-        const int row = x * 4 + (p.lane >> 3), vector = p.lane & 7;
-        __stcs(reinterpret_cast<float4 *>(c + row * args.ldc + block(args, columns) * 64 + vector * 8), load4(room + row * 128 + ((vector ^ (row & 7)) << 4)));
-      }
+      window.store();
     }
   }
 };

@@ -97,6 +97,12 @@ __device__ __forceinline__ float4 load4_if(bool loads, uint32_t address) {
 __device__ __forceinline__ void store4(uint32_t address, float4 v) {
   asm volatile("st.shared.v4.f32 [%0], {%1,%2,%3,%4};" ::"r"(address), "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w) : "memory");
 }
+__device__ __forceinline__ uint32_t load1(uint32_t address) {
+  uint32_t v;
+  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v) : "r"(address) : "memory");
+  return v;
+}
+__device__ __forceinline__ void store1(uint32_t address, uint32_t v) { asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(v) : "memory"); }
 __device__ __forceinline__ void load2(uint32_t address, float &x, float &y) {
   asm volatile("ld.shared.v2.f32 {%0,%1}, [%2];" : "=f"(x), "=f"(y) : "r"(address) : "memory");
 }
@@ -111,6 +117,7 @@ __device__ __forceinline__ void load_matrices(uint32_t address, float (&f)[4]) {
 __device__ __forceinline__ void store_matrices(uint32_t address, uint32_t x, uint32_t y, uint32_t z, uint32_t w) {
   asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(address), "r"(x), "r"(y), "r"(z), "r"(w) : "memory");
 }
+__device__ __forceinline__ void prefetch_l2(const void *address) { asm volatile("prefetch.global.L2 [%0];" ::"l"(address)); }
 __device__ __forceinline__ void flag_set(uint64_t *flag, uint64_t value) {
   asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(flag), "l"(value) : "memory");
 }
