@@ -64,8 +64,8 @@ Tiling tiling(const Problem &p) {
   return {p.a.fill, p.b.fill, p.c.fill, p.m, p.n, p.k, p.batch, T::tile_m, T::tile_n, T::stage_k};
 }
 
-template <class T> bool copies_a(const Problem &p) { return !p.a.row_lines || !mappable(p.a, sizeof(typename T::Element)); }
-template <class T> bool copies_b(const Problem &p) { return (!p.b.row_lines && !is_float<T>) || !mappable(p.b, sizeof(typename T::Element)); }
+template <class T> bool copies_a(const Problem &p) { return (!p.a.row_lines && is_float<T>) || !mappable(p.a, sizeof(typename T::Element)); }
+template <class T> bool copies_b(const Problem &p) { return !mappable(p.b, sizeof(typename T::Element)); }
 
 // What one launch takes on, so that its copies of inputs fit: matrices of a batch, and rows of tiles of one matrix.
 struct Part {
@@ -129,8 +129,9 @@ Places places(const Problem &p, const Part &part, bool cuts, int workers) {
   }
   const int64_t tiles = part.tile_rows * tiling<T>(p).tiles_n() * part.batch;
   if (tiles + 2 * workers > kNearItems) w.items = take(static_cast<size_t>(tiles + 2 * workers) * sizeof(Item));
-  w.a = place(p.a, copies_a<T>(p), true, part.tile_rows * T::tile_m);
-  w.b = place(p.b, copies_b<T>(p), p.b.row_lines || !is_float<T>, p.k);
+  const bool strips = part.tile_rows < tiling<T>(p).tiles_m();  // of rows
+  w.a = place(p.a, copies_a<T>(p), p.a.row_lines || is_float<T> || strips, part.tile_rows * T::tile_m);
+  w.b = place(p.b, copies_b<T>(p), p.b.row_lines, p.k);
   return w;
 }
 
@@ -246,7 +247,7 @@ void unpack_in(const Problem &p, const Places &w, char *workspace, int64_t first
     TRITRI_CUDA_CHECK(cudaGetLastError());
     both.batches[0] = both.batches[1] = both.parts = line_blocks = 0;
   };
-  if (unpacks(p.a, w.a)) add(0, p.a, w.a, first_row, rows);
+  if (unpacks(p.a, w.a)) add(0, p.a, w.a, first_row, p.a.row_lines ? rows : p.k);
   if (2 * p.batch > kMostBlocks) flush();
   if (first_row == 0 && unpacks(p.b, w.b)) add(1, p.b, w.b, 0, p.b.lines().count);
   flush();
@@ -271,6 +272,12 @@ template <class T>
 CUtensorMapDataType map_type(bool to_tf32) {
   if (is_float<T>) return to_tf32 ? CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
   return std::is_same_v<typename T::Element, __nv_bfloat16> ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+}
+
+template <class T>
+auto entry(bool a_rows, bool b_rows) {
+  if (a_rows) return b_rows ? multiply<typename T::template Lying<true, true>> : multiply<typename T::template Lying<true, false>>;
+  return b_rows ? multiply<typename T::template Lying<false, true>> : multiply<typename T::template Lying<false, false>>;
 }
 
 // Lines of `length` elements, taken in boxes.
@@ -325,7 +332,8 @@ void launch_strip(const Problem &p, const Tiling &tiling, const Places &w, char 
   // K-major tiles are a stage wide; a row-major B comes in boxes of 128 bytes.
   constexpr int b_cols = 128 / element;
   constexpr auto k_swizzle = T::stage_k * element == 128 ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_64B;
-  args.a_map = map_of<T>(args.a.data, p.k, w.a.needed ? rows : p.m, p.batch, args.a.ld, args.a.batch_stride, T::stage_k, T::a_box_rows, k_swizzle);
+  if (args.a.row_lines) args.a_map = map_of<T>(args.a.data, p.k, w.a.needed ? rows : p.m, p.batch, args.a.ld, args.a.batch_stride, T::stage_k, T::a_box_rows, k_swizzle);
+  else args.a_map = map_of<T>(args.a.data, p.m, p.k, p.batch, args.a.ld, args.a.batch_stride, T::a_box_rows, T::stage_k, k_swizzle);
   if (args.b.row_lines) args.b_map = map_of<T>(args.b.data, p.n, p.k, p.batch, args.b.ld, args.b.batch_stride, b_cols, T::stage_k, CU_TENSOR_MAP_SWIZZLE_128B);
   else args.b_map = map_of<T>(args.b.data, p.k, p.n, p.batch, args.b.ld, args.b.batch_stride, T::stage_k, T::b_box_cols, k_swizzle);
   if (args.zero_boxes) args.c_map = map_of<T>(args.c, p.n, p.m, p.batch, args.ldc, args.c_batch_stride, ZeroBoxes<T>::box_cols, ZeroBoxes<T>::box_rows, CU_TENSOR_MAP_SWIZZLE_NONE, false);
@@ -361,7 +369,7 @@ void launch_strip(const Problem &p, const Tiling &tiling, const Places &w, char 
   config.stream = stream;
   config.attrs = attributes;
   config.numAttrs = w.a.needed || w.b.needed ? 2 : 1;
-  TRITRI_CUDA_CHECK(cudaLaunchKernelEx(&config, multiply<T>, args));
+  TRITRI_CUDA_CHECK(cudaLaunchKernelEx(&config, entry<T>(args.a.row_lines, args.b.row_lines), args));
 }
 
 template <class T>
@@ -383,8 +391,10 @@ void load(const GpuTraits &traits) {
   if (traits.compute_major != 9 || traits.compute_minor != 0) return;
   using Word = WordOf<T>;
   cudaFuncAttributes attributes;
-  TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, multiply<T>));
-  TRITRI_CUDA_CHECK(cudaFuncSetAttribute(multiply<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, Pipe<T>::bytes));
+  for (const auto kernel : {entry<T>(true, true), entry<T>(true, false), entry<T>(false, true), entry<T>(false, false)}) {
+    TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, kernel));
+    TRITRI_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Pipe<T>::bytes));
+  }
   TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, arrange<Word>));
   TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, unpack<Word>));
   TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, write_items));

@@ -7,6 +7,7 @@
 //   copies of inputs round)
 //   part()     where in the tile a warpgroup's part begins; it is group_m x group_n
 //   feed()     starts the copies of one stage            rework()   the helper warps' share of one tile
+//   Lying      the traits for inputs whose lines run along rows or not, as far as that is a matter of the instructions
 //   scale      what sums come multiplied by
 //   sum()      a warpgroup's sums of one tile            place()    which element of the tile an accumulator is
 //   store()    a warpgroup's part of C                    exact()    a stored input as float

@@ -163,6 +163,7 @@ struct Float {
 // the tensor core makes of A by truncation, its low part is made by the helper warps. Tensor cores truncate their sums, so each stage
 // starts afresh and is added to the total in registers, rounded to nearest.
 struct Float32 : Float<128, 1, 32, false> {
+  template <bool, bool> using Lying = Float32;
   static constexpr bool to_tf32 = false;
   static constexpr int stages = 5, low_stages = 3, helpers = 96, producer_registers = 72, consumer_registers = 216;
   __device__ static float exact(float x) { return x; }
@@ -335,6 +336,7 @@ struct Float32 : Float<128, 1, 32, false> {
 // single blocks of 128 x 128.
 template <int BlockM, int Cluster>
 struct Tf32 : Float<BlockM, Cluster, 32, true> {
+  template <bool, bool> using Lying = Tf32;
   using Base = Float<BlockM, Cluster, 32, true>;
   using Base::accumulators, Base::a_descriptor, Base::block, Base::blocks, Base::line, Base::masked, Base::stage_k, Base::steps;
   static constexpr int stages = BlockM == 256 ? 4 : 6, low_stages = 0, helpers = 64, producer_registers = 40, consumer_registers = 232;
@@ -455,10 +457,11 @@ struct Tf32 : Float<BlockM, Cluster, 32, true> {
   }
 };
 
-// float16 and bfloat16: C = A B with A K-major and B N-major, both straight from shared memory. The two blocks of a cluster lie one above
+// float16 and bfloat16: C = A B, both straight from shared memory in whichever direction their lines run: along rows or not. The two blocks of a cluster lie one above
 // the other and share B; small products have more use for single blocks of 128 x 128. On stages that meet a diagonal the helper warps mask in shared memory first.
-template <bool Bfloat, int BlockN, int Cluster>
+template <bool Bfloat, int BlockN, int Cluster, bool ARows = true, bool BRows = true>
 struct Half {
+  template <bool A, bool B> using Lying = Half<Bfloat, BlockN, Cluster, A, B>;
   using Element = std::conditional_t<Bfloat, __nv_bfloat16, __half>;
   static constexpr int group_m = 64, group_n = BlockN, a_box_rows = 64, b_box_cols = 64, cluster = Cluster, tile_m = 128 * Cluster, tile_n = BlockN;
   static constexpr int blocks = BlockN / 64;  // of 64 columns
@@ -502,15 +505,18 @@ struct Half {
     barrier_expect(barrier, a_bytes + b_bytes);
     const int a_batch = args.a.batch_stride ? w.batch : 0, b_batch = args.b.batch_stride ? w.batch : 0;
     const int m = w.m0 - static_cast<int>(args.a.first_row);
-    for (int group = 0; group < 2; ++group) copy_in(pipe.a(s) + group * 8192, &args.a_map, barrier, k, m + part(rank, group).x, a_batch);
+    for (int group = 0; group < 2; ++group) {
+      const int row = m + part(rank, group).x;
+      copy_in(pipe.a(s) + group * 8192, &args.a_map, barrier, ARows ? k : row, ARows ? row : k, a_batch);
+    }
     for (int x = rank * blocks / cluster; x < (rank + 1) * blocks / cluster; ++x) {
       const int n = w.n0 + block(args, x) * 64;
-      if constexpr (cluster > 1) copy_in_all(pipe.b(s) + x * 8192, &args.b_map, barrier, n, k, b_batch, (1 << cluster) - 1);
-      else copy_in(pipe.b(s) + x * 8192, &args.b_map, barrier, n, k, b_batch);
+      if constexpr (cluster > 1) copy_in_all(pipe.b(s) + x * 8192, &args.b_map, barrier, BRows ? n : k, BRows ? k : n, b_batch, (1 << cluster) - 1);
+      else copy_in(pipe.b(s) + x * 8192, &args.b_map, barrier, BRows ? n : k, BRows ? k : n, b_batch);
     }
   }
 
-  // Row `row` of a block of 64 x 64 on the diagonal: eight vectors of 16 bytes, one of which the diagonal crosses. Blocks beyond the
+  // Line `row` of a block of 64 x 64 on the diagonal, whose lines have this fill: eight vectors of 16 bytes, one of which the diagonal crosses. Blocks beyond the
   // diagonal are never multiplied. `inside`: k reaches to this row's diagonal element.
   static_assert(helpers == 64, "a helper thread has one row of a block");
   __device__ static void mask_row(uint32_t block, int row, Fill fill, bool unit, bool inside) {
@@ -541,9 +547,9 @@ struct Half {
       at.raw_phases ^= 1u << slot;
       if (w.a_mask.meets(k, stage_k))
         for (int group = 0; group < 2; ++group)
-          if (k == w.m0 + part(rank, group).x) mask_row(pipe.a(slot) + group * 8192, t, args.a.mask, args.a.unit, k + t < depth);
+          if (k == w.m0 + part(rank, group).x) mask_row(pipe.a(slot) + group * 8192, t, ARows ? args.a.mask : flipped(args.a.mask), args.a.unit, k + t < depth);
       if (w.b_mask.meets(k, stage_k) && b_block >= 0 && b_block < blocks)
-        mask_row(pipe.b(slot) + block(args, b_block) * 8192, t, args.b.mask, args.b.unit, k + t < depth);
+        mask_row(pipe.b(slot) + block(args, b_block) * 8192, t, BRows ? args.b.mask : flipped(args.b.mask), args.b.unit, k + t < depth);
       fence_async();
       named_barrier(kHelperBarrier, helpers);
       if (t == 0) barrier_arrive(pipe.full(slot));
@@ -571,11 +577,11 @@ struct Half {
       barrier_wait(pipe.full(stage), at.stage.phase);
       at.stage.next();
       ++s;
-      const uint64_t a = descriptor(pipe.a(stage) + p.group * 8192, 16, 1024), b = descriptor(pipe.b(stage), 8192, 1024);
+      const uint64_t a = descriptor(pipe.a(stage) + p.group * 8192, 8192, 1024), b = descriptor(pipe.b(stage), 8192, 1024);
       wgmma_fence();
 #pragma unroll
-      for (int x = 0; x < 4; ++x)  // 16 k: 32 bytes of A's row, 16 rows of B
-        mma_16<decltype(columns)::value, Bfloat>(sums, a + 2 * x, b + 128 * x);
+      for (int x = 0; x < 4; ++x)  // 16 k: 32 bytes of a line along k, or 16 lines of 128 bytes
+        mma_16<decltype(columns)::value, Bfloat, ARows, !BRows>(sums, a + (ARows ? 2 : 128) * x, b + (BRows ? 128 : 2) * x);
       wgmma_commit();
       return stage;
     };

@@ -224,22 +224,23 @@ __device__ __forceinline__ void mma_tf32(float (&d)[Size], const uint32_t (&a)[4
 }
 #undef TRITRI_MMA_TF32
 
-// The first N columns of d (64 x 2 Size) += a b; a K-major and b N-major in shared memory, k 16.
-#define TRITRI_MMA16(n, type, text, end, ...)                                                                                          \
-  asm volatile("wgmma.mma_async.sync.aligned.m64n" #n "k16.f32." type "." type " {" text "}, " end ", 1, 1, 1, 0, 1;" : __VA_ARGS__ : "l"(a), "l"(b))
-template <int N, bool Bfloat, int Size>
+// The first N columns of d (64 x 2 Size) += a b, k 16; both in shared memory, K-major or not: then a is M-major, b N-major.
+#define TRITRI_MMA16(n, type, text, end, ...)                                                                                       \
+  asm volatile("wgmma.mma_async.sync.aligned.m64n" #n "k16.f32." type "." type " {" text "}, " end ";" : __VA_ARGS__ : "l"(a), "l"(b), \
+               "n"(AKMajor ? 0 : 1), "n"(BKMajor ? 0 : 1))
+template <int N, bool Bfloat, bool AKMajor, bool BKMajor, int Size>
 __device__ __forceinline__ void mma_16(float (&d)[Size], uint64_t a, uint64_t b) {
   static_assert(N == 64 || N == 128 || N == 192 || N == 256, "whole blocks of 64 columns");
   if constexpr (Bfloat) {
-    if constexpr (N == 64) TRITRI_MMA16(64, "bf16", TRITRI_T32, "%32, %33", TRITRI_D32("+f", 0));
-    if constexpr (N == 128) TRITRI_MMA16(128, "bf16", TRITRI_T64, "%64, %65", TRITRI_D64("+f", 0));
-    if constexpr (N == 192) TRITRI_MMA16(192, "bf16", TRITRI_T96, "%96, %97", TRITRI_D64("+f", 0), TRITRI_D32("+f", 64));
-    if constexpr (N == 256) TRITRI_MMA16(256, "bf16", TRITRI_T128, "%128, %129", TRITRI_D64("+f", 0), TRITRI_D64("+f", 64));
+    if constexpr (N == 64) TRITRI_MMA16(64, "bf16", TRITRI_T32, "%32, %33, 1, 1, 1, %34, %35", TRITRI_D32("+f", 0));
+    if constexpr (N == 128) TRITRI_MMA16(128, "bf16", TRITRI_T64, "%64, %65, 1, 1, 1, %66, %67", TRITRI_D64("+f", 0));
+    if constexpr (N == 192) TRITRI_MMA16(192, "bf16", TRITRI_T96, "%96, %97, 1, 1, 1, %98, %99", TRITRI_D64("+f", 0), TRITRI_D32("+f", 64));
+    if constexpr (N == 256) TRITRI_MMA16(256, "bf16", TRITRI_T128, "%128, %129, 1, 1, 1, %130, %131", TRITRI_D64("+f", 0), TRITRI_D64("+f", 64));
   } else {
-    if constexpr (N == 64) TRITRI_MMA16(64, "f16", TRITRI_T32, "%32, %33", TRITRI_D32("+f", 0));
-    if constexpr (N == 128) TRITRI_MMA16(128, "f16", TRITRI_T64, "%64, %65", TRITRI_D64("+f", 0));
-    if constexpr (N == 192) TRITRI_MMA16(192, "f16", TRITRI_T96, "%96, %97", TRITRI_D64("+f", 0), TRITRI_D32("+f", 64));
-    if constexpr (N == 256) TRITRI_MMA16(256, "f16", TRITRI_T128, "%128, %129", TRITRI_D64("+f", 0), TRITRI_D64("+f", 64));
+    if constexpr (N == 64) TRITRI_MMA16(64, "f16", TRITRI_T32, "%32, %33, 1, 1, 1, %34, %35", TRITRI_D32("+f", 0));
+    if constexpr (N == 128) TRITRI_MMA16(128, "f16", TRITRI_T64, "%64, %65, 1, 1, 1, %66, %67", TRITRI_D64("+f", 0));
+    if constexpr (N == 192) TRITRI_MMA16(192, "f16", TRITRI_T96, "%96, %97, 1, 1, 1, %98, %99", TRITRI_D64("+f", 0), TRITRI_D32("+f", 64));
+    if constexpr (N == 256) TRITRI_MMA16(256, "f16", TRITRI_T128, "%128, %129, 1, 1, 1, %130, %131", TRITRI_D64("+f", 0), TRITRI_D64("+f", 64));
   }
 }
 #undef TRITRI_MMA16
