@@ -74,7 +74,7 @@ class Workers {
 
 // Whole tiles leave some workers with more to do than others. Those hand the first stages of a tile to the least loaded one, which adds
 // an entry at the end, and do the rest of it late, when that piece is there.
-void level(std::vector<Entry> &entries, std::vector<int> &worker, std::vector<bool> &late, std::vector<int64_t> load, Schedule &schedule, int tile_cost) {
+void level(std::vector<Entry> &entries, std::vector<int> &worker, std::vector<bool> &late, std::vector<int64_t> &load, Schedule &schedule, int tile_cost) {
   const int workers = static_cast<int>(load.size());
   for (int round = 0; round < workers && schedule.slots < most_slots(workers); ++round) {
     const auto high = std::max_element(load.begin(), load.end()), low = std::min_element(load.begin(), load.end());
@@ -137,7 +137,11 @@ double Load::piece_limit(int workers, const Costs &costs) const {
   return std::max<double>(costs.shortest_piece, (stages + tiles * costs.tile) / workers);
 }
 
-bool Load::cuts(int workers, const Costs &costs) const { return 2 * (longest + costs.tile) > piece_limit(workers, costs) + 1; }
+// Where a tile is more than half of a worker's share, or where the last round of whole tiles would leave most workers idle.
+bool Load::cuts(int workers, const Costs &costs) const {
+  const double share = tiles / workers;
+  return tiles > 0 && (2 * (longest + costs.tile) > piece_limit(workers, costs) + 1 || std::ceil(share) > 1.05 * share);
+}
 
 double Load::longest_worker(int workers, const Costs &costs) const {
   const double mean = (stages + tiles * costs.tile) / workers, piece = std::min(longest, piece_limit(workers, costs)) + costs.tile;
@@ -145,16 +149,23 @@ double Load::longest_worker(int workers, const Costs &costs) const {
   return std::max(piece, mean + (tiles > workers ? 0.1 : 0.5) * std::min(piece, mean));
 }
 
-Schedule make_schedule(const Tiling &t, int workers, const Costs &costs, bool zeros_elsewhere) {
-  const Load load = recall_load(t);
-  const double limit = load.piece_limit(workers, costs);
-  const bool cut = load.cuts(workers, costs);
+namespace {
+
+struct Attempt {
+  Schedule schedule;
+  int64_t longest = 0;  // worker, in stages
+};
+
+// With sums cut into pieces of at most `limit` stages; 0: none is cut.
+Attempt attempt(const Tiling &t, int workers, const Costs &costs, bool zeros_elsewhere, double limit) {
+  const bool cut = limit > 0;
   const int64_t rows = t.tiles_m(), cols = t.tiles_n();
   const int64_t edge = costs.neighbours;
   const int tile_cost = static_cast<int>(costs.tile);
   const int owed = static_cast<int>(t.k / t.stage_k) + tile_cost + 2;  // above every cost
 
-  Schedule schedule;
+  Attempt made;
+  Schedule &schedule = made.schedule;
   std::vector<Entry> entries;
   entries.reserve(static_cast<size_t>(rows * cols * t.batch + 2 * workers));
   for (int64_t batch = 0; batch < t.batch; ++batch)
@@ -190,7 +201,9 @@ Schedule make_schedule(const Tiling &t, int workers, const Costs &costs, bool ze
   for (const Entry &entry : entries) worker.push_back(order.give_least_loaded(entry.cost));
   const size_t whole = entries.size();
   std::vector<bool> late(whole);
-  if (cut) level(entries, worker, late, order.loads(), schedule, tile_cost);
+  std::vector<int64_t> loads = order.loads();
+  if (cut) level(entries, worker, late, loads, schedule, tile_cost);
+  made.longest = *std::max_element(loads.begin(), loads.end());
 
   // In every worker's list: the pieces that level() made, what was there before, and at last the tiles that it took them from.
   schedule.first.assign(static_cast<size_t>(workers) + 1, 0);
@@ -204,7 +217,23 @@ Schedule make_schedule(const Tiling &t, int workers, const Costs &costs, bool ze
     if (!late[x]) list(x);
   for (size_t x = 0; x < whole; ++x)
     if (late[x]) list(x);
-  return schedule;
+  return made;
+}
+
+}  // namespace
+
+Schedule make_schedule(const Tiling &t, int workers, const Costs &costs, bool zeros_elsewhere) {
+  const Load load = recall_load(t);
+  if (!load.cuts(workers, costs)) return attempt(t, workers, costs, zeros_elsewhere, 0).schedule;
+  const double mean = (load.stages + load.tiles * costs.tile) / workers;
+  Attempt best = attempt(t, workers, costs, zeros_elsewhere, load.piece_limit(workers, costs));
+  // As many pieces as that may just not divide among the workers: fewer or more of them do.
+  for (const double limit : {2 * mean, 0.75 * mean}) {
+    if (static_cast<double>(best.longest) < 1.15 * mean || limit < costs.shortest_piece) break;
+    Attempt other = attempt(t, workers, costs, zeros_elsewhere, limit);
+    if (other.longest < best.longest) best = std::move(other);
+  }
+  return best.schedule;
 }
 
 const Schedule &recall_schedule(const Tiling &tiling, int workers, const Costs &costs, bool zeros_elsewhere) {
