@@ -20,7 +20,7 @@ namespace {
 template <class T> struct Model;
 template <> struct Model<Float32> { static constexpr double stage = 1.15e-6, launch = 4.5e-6; static constexpr Costs costs{3, 8}; };
 template <> struct Model<Tf32<256, 2>> { static constexpr double stage = 0.72e-6, launch = 6e-6; static constexpr Costs costs{6, 8}; };
-template <> struct Model<Tf32<128, 1>> { static constexpr double stage = 0.45e-6, launch = 4e-6; static constexpr Costs costs{5, 16}; };
+template <> struct Model<Tf32<128, 1>> { static constexpr double stage = 0.45e-6, launch = 2e-6; static constexpr Costs costs{5, 16}; };
 template <bool B> struct Model<Half<B, 256, 2>> { static constexpr double stage = 0.67e-6, launch = 5e-6; static constexpr Costs costs{6, 8}; };
 template <bool B> struct Model<Half<B, 128, 1>> { static constexpr double stage = 0.4e-6, launch = 2.5e-6; static constexpr Costs costs{5, 16}; };
 
@@ -181,10 +181,9 @@ Plan plan(const Problem &p, const GpuTraits &traits) {
       plan.pieces = std::max({plan.pieces, int64_t{2}, static_cast<int64_t>(std::ceil(load.longest / load.piece_limit(workers, Model<T>::costs)))});
     }
     plan.seconds += Model<T>::launch + Model<T>::stage * load.longest_worker(workers, Model<T>::costs);
-    // Tiles on an edge or on a cut through C are stored an element at a time, and all of them where C's lines are not aligned.
-    const double tiles = std::max(1.0, load.tiles / workers), part = std::min(1.0, 2.0 / static_cast<double>(std::max(t.tiles_m(), t.tiles_n())));
-    const bool edges = p.c.fill != Fill::full || p.m % T::tile_m != 0 || p.n % T::tile_n != 0, all = !mappable(p.c, sizeof(typename T::Element));
-    if (edges || all) plan.seconds += kApart * T::accumulators * (all ? tiles : std::max(1.0, part * tiles));
+    // That some tiles are stored an element at a time, on edges or on a cut through C, is not seen; that all are, where C's lines are not aligned, is.
+    const double tiles = std::max(1.0, load.tiles / workers);
+    if (!mappable(p.c, sizeof(typename T::Element))) plan.seconds += kApart * T::accumulators * tiles;
     if (p.beta != std::complex<double>(0, 0)) plan.seconds += kAdded<T> * T::accumulators * tiles;
     ++launches;
   });

@@ -145,8 +145,8 @@ bool Load::cuts(int workers, const Costs &costs) const {
 
 double Load::longest_worker(int workers, const Costs &costs) const {
   const double mean = (stages + tiles * costs.tile) / workers, piece = std::min(longest, piece_limit(workers, costs)) + costs.tile;
-  // A worker gets whole pieces: the mean, and part of one more.
-  return std::max(piece, mean + (tiles > workers ? 0.1 : 0.5) * std::min(piece, mean));
+  // A worker gets whole pieces: the mean, and part of one more; or whole tiles, if those do as well.
+  return std::min(std::max(piece, mean + (tiles > workers ? 0.1 : 0.5) * std::min(piece, mean)), std::ceil(tiles / workers) * (longest + costs.tile));
 }
 
 namespace {
