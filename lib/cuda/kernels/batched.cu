@@ -7,9 +7,6 @@
 namespace tritri::cuda {
 namespace {
 
-// Splitting float32 into TF32 rounds more than adding up fewer products than this does.
-constexpr int64_t shortest_split = 48;
-
 bool fast_double(const GpuTraits &traits) { return traits.compute_minor == 0; }  // the data-centre chips
 
 const BatchedVariants &variants_of(const Problem &p, const GpuTraits &traits) {
@@ -22,18 +19,22 @@ const BatchedVariants &variants_of(const Problem &p, const GpuTraits &traits) {
   if (p.compute == TRITRI_COMPUTE_TF32) return batched_tf32;
   if (p.compute == TRITRI_COMPUTE_PEDANTIC) return batched_ffma;
   if (fast_double(traits)) return batched_f32_double;
-  return p.k > shortest_split ? batched_tf32x3 : batched_ffma;
+  return batched_tf32x3.first->can(p) ? batched_tf32x3 : batched_ffma;
 }
 
+// The fastest by modelled time, of equals the first.
 const BatchedVariant &variant_of(const Problem &p, const GpuTraits &traits) {
   const BatchedVariants &variants = variants_of(p, traits);
-  const BatchedVariant *best = nullptr, *split = nullptr;
+  const BatchedVariant *best = nullptr;
+  double least = 0;
   for (const BatchedVariant *v = variants.first; v < variants.first + variants.count; ++v) {
     if (!v->can(p)) continue;
-    const BatchedVariant *&slot = v->way == BatchedWay::split ? split : best;
-    if (!slot) slot = v;
+    const double seconds = batched_seconds(*v, p, traits);
+    if (best && seconds >= least) continue;
+    best = v;
+    least = seconds;
   }
-  return split && batched_seconds(*split, p, traits) < batched_seconds(*best, p, traits) ? *split : *best;
+  return *best;
 }
 
 bool can(const Problem &p, const GpuTraits &traits) {

@@ -94,6 +94,7 @@ struct Tf32x3Core {
   using Map = LaneMap<float, tile>;
   static constexpr int X = Map::held_x, K = Map::held_k;
   static constexpr int shared_floats = 0;
+  static constexpr int least_k = 65;  // splitting rounds more than adding up fewer products does, those of triangles among them
 
   TileSums<float, X> sums;
   uint32_t least = ~0u;  // magnitude of A's smallest element but 0
@@ -159,6 +160,7 @@ struct Tf32Core {
   static constexpr int X = Map::held_x, K = Map::held_k;
   static constexpr int shared_floats = 0;
   static constexpr Acc unscale = 1;
+  static constexpr int least_k = 1;
 
   TileSums<float, X> sums;
   __device__ __forceinline__ explicit Tf32Core(float *) { sums.clear(); }
@@ -196,6 +198,7 @@ struct BatchedDmmaCore {
   static constexpr int X = Map::held_x, K = Map::held_k;
   static constexpr int shared_floats = 0;
   static constexpr Acc unscale = 1;
+  static constexpr int least_k = 1;
 
   TileSums<double, X> sums;
   __device__ __forceinline__ explicit BatchedDmmaCore(float *) { sums.clear(); }
@@ -231,6 +234,7 @@ struct HalfCore {
   static constexpr int X = Map::held_x, K = Map::held_k / 2;
   static constexpr int shared_floats = 0;
   static constexpr Acc unscale = 1;
+  static constexpr int least_k = 1;
 
   TileSums<float, X> sums;
   __device__ __forceinline__ explicit HalfCore(float *) { sums.clear(); }
@@ -258,6 +262,7 @@ struct BatchedFfmaCore {
   static constexpr int X = Map::held_x, K = Map::held_k;
   static constexpr int row = tile + 4, shared_floats = 2 * Map::chunk * row;
   static constexpr Acc unscale = 1;
+  static constexpr int least_k = 1;
   static_assert(X == Map::wide_x, "a lane's rows are one vector");
   template <int n> struct alignas(4 * n) Floats { float value[n]; };
 

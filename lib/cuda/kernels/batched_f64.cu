@@ -10,13 +10,13 @@ struct Single : BatchedDmmaCore<double, 16> {
 };
 struct Small : BatchedDmmaCore<double, 16> {
   using BatchedDmmaCore::BatchedDmmaCore;
-  static constexpr int resident = 3, depth = 2, most = 64, share = 4;
-  static constexpr double turn = 50e-9, wait = 0.4e-6;
+  static constexpr int resident = 3, stages = 3, most = 64, share = 4;
+  static constexpr double turn = 46e-9, wait = 0.3e-6;
 };
 struct Tiles : BatchedDmmaCore<double, 32> {
   using BatchedDmmaCore::BatchedDmmaCore;
-  static constexpr int resident = 1, depth = 2, most = 128, share = 6;
-  static constexpr double turn = 125e-9, wait = 0.85e-6;
+  static constexpr int resident = 1, stages = 3, most = 128, share = 6;
+  static constexpr double turn = 126e-9, wait = 0.66e-6;
 };
 
 struct Split : BatchedDmmaCore<double, 16> {
@@ -25,7 +25,7 @@ struct Split : BatchedDmmaCore<double, 16> {
   static constexpr double turn = 65e-9, wait = 0.32e-6;
 };
 
-constexpr BatchedVariant variants[] = {batched_variant<Single, BatchedWay::single>(), batched_variant<Small, BatchedWay::tiles>(), batched_variant<Tiles, BatchedWay::tiles>(),
+constexpr BatchedVariant variants[] = {batched_variant<Single, BatchedWay::single>(), batched_variant<Small, BatchedWay::ring>(), batched_variant<Tiles, BatchedWay::ring>(),
                                        batched_variant<Split, BatchedWay::split>()};
 
 }  // namespace

@@ -46,20 +46,21 @@ struct BatchedArguments {
   }
 };
 
-// A warp has matrices to itself, has tiles of one, or has parts of the k of a tile.
-enum class BatchedWay { single, tiles, split };
+// A warp has matrices to itself; has tiles of one; has them with reads running ahead through shared memory; or has parts of the k of a tile.
+enum class BatchedWay { single, tiles, ring, split };
 
 // One instantiation, as the host sees it.
 struct BatchedVariant {
   int tile, chunk;
   int most;     // of m, n and k
+  int least_k;
   BatchedWay way;
   int share;    // warps that share a matrix, at most; not where they share a tile
   double turn;  // what a multiprocessor of an H200 takes for one chunk of one tile, or for its store, when it is busy
   double wait;  // the same for a warp that is alone
   void (*load)();
   void (*launch)(const BatchedArguments &arguments, int multiprocessors, cudaStream_t stream);
-  bool can(const Problem &p) const { return p.m <= most && p.n <= most && p.k <= most && (way != BatchedWay::split || p.batch <= BatchedOrder::most_split); }
+  bool can(const Problem &p) const { return p.m <= most && p.n <= most && p.k <= most && p.k >= least_k && (way != BatchedWay::split || p.batch <= BatchedOrder::most_split); }
   BatchedOrder order(const Problem &p) const { return way == BatchedWay::split ? BatchedOrder::of_split(p, tile, chunk) : BatchedOrder(p, tile, chunk, share); }
 };
 struct BatchedVariants { const BatchedVariant *first; int count; };
@@ -165,6 +166,47 @@ class BatchedFragment {
       }
   }
 
+  template <bool along_k>
+  static __device__ __forceinline__ void start_vectors(const View &v, const T *data, int x0, int k0, uint32_t reads, unsigned char *slot) {
+    using P = Part<along_k>;
+    constexpr int bytes = P::wide * size;
+    const int x = x0 + Map::first_x(), k = k0 + Map::first_k();
+    const T *line_begin = data + (along_k ? x : k) * v.ld + (along_k ? k : x);
+    unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(slot)) + threadIdx.x % 32 * bytes;
+#pragma unroll
+    for (int line = 0; line < P::lines; ++line) {
+#pragma unroll
+      for (int r = 0; r < P::reads; ++r) {
+        const int place = line * P::reads + r;
+        // Through the L1 cache, where neighbouring tiles find it. Of size 0: zeros, and nothing is read.
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to + place * 32 * bytes), "l"(line_begin + (along_k ? 0 : P::x(line, r))), "n"(bytes),
+                     "r"(reads >> place & 1 ? bytes : 0) : "memory");
+      }
+      if (line + 1 < P::lines) line_begin += (P::step(line + 1) - P::step(line)) * v.ld;
+    }
+  }
+
+  // This lane's words to its part of the slot, or back.
+  template <bool along_k, bool put>
+  __device__ __forceinline__ void exchange(unsigned char *slot) {
+    using P = Part<along_k>;
+    constexpr int bytes = P::wide * size;
+    using Word = typename WordOf<bytes>::type;
+#pragma unroll
+    for (int place = 0; place < P::lines * P::reads; ++place) {
+      Word *const at = reinterpret_cast<Word *>(slot + (place * 32 + threadIdx.x % 32) * bytes);
+      Word w;
+      if constexpr (put) {
+        memcpy(&w, &words[place * P::words], bytes);
+        *at = w;
+      } else {
+        w = *at;
+#pragma unroll
+        for (int y = 0; y < P::words; ++y) words[place * P::words + y] = reinterpret_cast<const uint32_t *>(&w)[y];
+      }
+    }
+  }
+
  public:
   // A bit for every read of a vector in which an element exists.
   static __device__ __forceinline__ uint32_t wanted(const BatchedSide &side, int x0, int k0) {
@@ -180,6 +222,25 @@ class BatchedFragment {
       if (along_k) read_singly<true>(side.view, data, x0, k0);
       else read_singly<false>(side.view, data, x0, k0);
     }
+  }
+
+  // The same through a slot of shared memory, 16-byte aligned, of which each lane gets back what it put there itself.
+  static constexpr int slot_bytes = 32 * X * K * size;
+  __device__ static __forceinline__ void start(const BatchedSide &side, const T *data, int x0, int k0, unsigned char *slot) {
+    const bool along_k = lines_along_k(side.view);
+    if (way != Way::any || side.vectors) {
+      const uint32_t reads = wanted(side, x0, k0);
+      if (along_k) start_vectors<true>(side.view, data, x0, k0, reads, slot);
+      else start_vectors<false>(side.view, data, x0, k0, reads, slot);
+    } else {
+      BatchedFragment fragment;
+      if (along_k) fragment.template read_singly<true>(side.view, data, x0, k0);
+      else fragment.template read_singly<false>(side.view, data, x0, k0);
+      along_k ? fragment.template exchange<true, true>(slot) : fragment.template exchange<false, true>(slot);
+    }
+  }
+  __device__ __forceinline__ void collect(const BatchedSide &side, unsigned char *slot) {
+    lines_along_k(side.view) ? exchange<true, false>(slot) : exchange<false, false>(slot);
   }
 
   // A bit for every part of the tile that has elements in the chunk.
@@ -385,6 +446,86 @@ __global__ void __launch_bounds__(32 * BatchedOrder::most_warps, Core::resident)
   }
 }
 
+// Where a warp that walks its tiles chunk by chunk is: chunks that tiles without any k do not have.
+struct BatchedStep {
+  int index, last;
+  int i0, j0, k, end;
+
+  template <class Map>
+  __device__ __forceinline__ void enter(const BatchedOrder &order) {
+    if (index >= last) return;
+    const BatchedPlace place = order.place[index];
+    i0 = place.row * Map::tile;
+    j0 = place.col * Map::tile;
+    k = place.begin * Map::chunk;
+    end = place.end * Map::chunk;
+  }
+};
+
+// The same with reads under way while others are multiplied, also those of the next tile: each warp has a ring of Core::stages chunks in shared memory.
+// Assumes: m, n, k at most BatchedOrder::most_size, batch below 2^31, C apart from A and B; of a warp's places those without k come last.
+template <class Core, bool straight>
+__global__ void __launch_bounds__(32 * BatchedOrder::most_warps, Core::resident) batched_ring(const __grid_constant__ BatchedArguments args) {
+  using T = typename Core::T;
+  using Map = typename Core::Map;
+  using FragmentA = BatchedFragment<Map, T, straight ? Way::along_k : Way::any>;
+  using FragmentB = BatchedFragment<Map, T, straight ? Way::along_x : Way::any>;
+  using Cell = typename CellOf<T>::type;
+  constexpr int X = Map::held_x, cells = Map::held_k / CellOf<T>::elements, stage_bytes = FragmentA::slot_bytes + FragmentB::slot_bytes;
+  __shared__ __align__(16) float shared[BatchedOrder::most_warps * Core::shared_floats + 1];
+  extern __shared__ __align__(16) unsigned char rings[];
+
+  const int own = __shfl_sync(~0u, static_cast<int>(threadIdx.y), 0), which = __shfl_sync(~0u, static_cast<int>(threadIdx.z), 0);
+  const int64_t batch = static_cast<int64_t>(blockIdx.x) * blockDim.z + which;
+  if (batch >= args.p.batch) return;
+  const T *const a = operand_of<T>(args.a, batch), *const b = operand_of<T>(args.b, batch);
+  const int warp = which * static_cast<int>(blockDim.y) + own;
+  unsigned char *const ring = rings + warp * (Core::stages * stage_bytes);
+
+  BatchedStep ahead{args.order.first[own], args.order.first[own + 1], 0, 0, 0, 0};
+  ahead.enter<Map>(args.order);
+  int filled = 0, used = 0;  // stages
+  const auto fill = [&] {
+    if (ahead.index < ahead.last && ahead.k < ahead.end) {
+      unsigned char *const stage = ring + filled * stage_bytes;
+      FragmentA::start(args.a, a, ahead.i0, ahead.k, stage);
+      FragmentB::start(args.b, b, ahead.j0, ahead.k, stage + FragmentA::slot_bytes);
+      ahead.k += Map::chunk;
+      if (ahead.k >= ahead.end) {
+        ++ahead.index;
+        ahead.enter<Map>(args.order);
+      }
+    }
+    commit_copies();
+    filled = filled == Core::stages - 1 ? 0 : filled + 1;
+  };
+#pragma unroll 1
+  for (int stage = 0; stage + 1 < Core::stages; ++stage) fill();
+
+  BatchedStep now{args.order.first[own], args.order.first[own + 1], 0, 0, 0, 0};
+#pragma unroll 1
+  for (; now.index < now.last; ++now.index) {
+    now.enter<Map>(args.order);
+    Core core(shared + warp * Core::shared_floats);
+#pragma unroll 1
+    for (; now.k < now.end; now.k += Map::chunk) {
+      fill();  // into the stage that the last turn has read
+      wait_for_copies<Core::stages - 1>();
+      FragmentA a_now;
+      FragmentB b_now;
+      a_now.collect(args.a, ring + used * stage_bytes);
+      b_now.collect(args.b, ring + used * stage_bytes + FragmentA::slot_bytes);
+      used = used == Core::stages - 1 ? 0 : used + 1;
+      Cell left[X][cells], right[X][cells];
+      a_now.take(args.a, now.i0, now.k, left);
+      b_now.take(args.b, now.j0, now.k, right);
+      core.multiply(left, right, {FragmentA::parts(args.a.view, now.i0, now.k), FragmentB::parts(args.b.view, now.j0, now.k)});
+    }
+    if (stands(args, core)) store_tile(args, core, runs_of<Map>(args, now.i0, now.j0), batch, now.i0, now.j0);
+    else compute_again<T>(args.p, batch, now.i0, now.j0, Map::tile);
+  }
+}
+
 constexpr int warps_of_single = 4;  // in a block, each with matrices of its own
 
 // C is one tile, and k is no longer than its edge: a warp goes from matrix to matrix, and what a lane reads and masks is the same for every matrix. Of pairs, the second begins at
@@ -498,8 +639,13 @@ template <class Core, BatchedWay way, bool straight>
 constexpr auto batched_function() {
   if constexpr (way == BatchedWay::single) return &batched_single<Core, straight>;
   else if constexpr (way == BatchedWay::tiles) return &batched_tiles<Core, straight>;
+  else if constexpr (way == BatchedWay::ring) return &batched_ring<Core, straight>;
   else return &batched_split<Core, straight>;
 }
+
+// Shared memory of a warp's ring.
+template <class Core>
+constexpr int ring_bytes = Core::stages * 2 * 32 * Core::Map::held_x * Core::Map::held_k * static_cast<int>(sizeof(typename Core::T));
 
 template <class Core, BatchedWay way>
 constexpr BatchedVariant batched_variant() {
@@ -507,27 +653,34 @@ constexpr BatchedVariant batched_variant() {
     cudaFuncAttributes attributes;
     TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, batched_function<Core, way, false>()));
     TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, batched_function<Core, way, true>()));
+    if constexpr (way == BatchedWay::ring) {
+      constexpr int most = BatchedOrder::most_warps * ring_bytes<Core>;
+      TRITRI_CUDA_CHECK(cudaFuncSetAttribute(batched_function<Core, way, false>(), cudaFuncAttributeMaxDynamicSharedMemorySize, most));
+      TRITRI_CUDA_CHECK(cudaFuncSetAttribute(batched_function<Core, way, true>(), cudaFuncAttributeMaxDynamicSharedMemorySize, most));
+    }
   };
   const auto launch = [](const BatchedArguments &args, int multiprocessors, cudaStream_t stream) {
     const auto kernel = args.straight(Core::Map::tile) ? batched_function<Core, way, true>() : batched_function<Core, way, false>();
     constexpr int tile = Core::Map::tile;
     dim3 blocks, threads;
+    size_t bytes = 0;
     if constexpr (way == BatchedWay::single) {
       const int64_t most = int64_t{multiprocessors} * Core::resident, enough = (args.p.batch + warps_of_single - 1) / warps_of_single;
       blocks.x = static_cast<unsigned>(enough < most ? enough : most);
       threads = {32, warps_of_single};
-    } else if constexpr (way == BatchedWay::tiles) {
+    } else if constexpr (way == BatchedWay::tiles || way == BatchedWay::ring) {
       const int64_t each = args.order.matrices_per_block();
       blocks.x = static_cast<unsigned>((args.p.batch + each - 1) / each);
       threads = {32, static_cast<unsigned>(args.order.warps), static_cast<unsigned>(each)};
+      if constexpr (way == BatchedWay::ring) bytes = static_cast<size_t>(args.order.warps * each * ring_bytes<Core>);
     } else {
       blocks = {static_cast<unsigned>((args.p.n + tile - 1) / tile), static_cast<unsigned>((args.p.m + tile - 1) / tile), static_cast<unsigned>(args.p.batch)};
       threads = {32, static_cast<unsigned>(args.order.warps)};
     }
-    kernel<<<blocks, threads, 0, stream>>>(args);
+    kernel<<<blocks, threads, bytes, stream>>>(args);
     TRITRI_CUDA_CHECK(cudaGetLastError());
   };
-  return {Core::Map::tile, Core::Map::chunk, Core::most, way, Core::share, Core::turn, Core::wait, load, launch};
+  return {Core::Map::tile, Core::Map::chunk, Core::most, Core::least_k, way, Core::share, Core::turn, Core::wait, load, launch};
 }
 
 }  // namespace tritri::cuda
