@@ -71,7 +71,7 @@ Shape best_of(const Problem &p, const GpuTraits &traits) {
 bool can(const Problem &p, const GpuTraits &traits) {
   // Only the data-centre chips have double-precision tensor units at the rate of float32 FMA.
   if (!traits.at_least(8, 0) || traits.compute_minor != 0 || p.a.packed || p.b.packed || p.c.packed || p.batch > 65535) return false;
-  if (std::max({p.m, p.n, p.k}) > (is_complex(p.dtype) ? 2048 : 1536)) return false;  // beyond that, tiles of this size read too much
+  if (std::max({p.m, p.n, p.k}) > (p.dtype == Dtype::c64 ? 2048 : 1536)) return false;  // beyond that, tiles of this size read too much
   if (p.dtype == Dtype::f32 && p.compute == TRITRI_COMPUTE_TF32) return false;
   return best_of(p, traits).variant != nullptr;
 }
