@@ -206,7 +206,7 @@ void run(const Problem &p, const BlockedSettings &settings, Workspace &workspace
   const double seconds = rough_seconds(p);
   const int threads = worthwhile_threads(seconds, settings);
   // `pieces` of each matrix, some at a time, to whoever is free.
-  const auto share = [&](int64_t pieces, int64_t product_numbers, const auto &multiply) {
+  const auto share = [&](int64_t pieces, int64_t product_numbers, const auto &multiply, const auto &settle) {
     const int64_t tasks = p.batch * pieces, apart = (product_numbers + 63) / 64 * 64;
     const int team = static_cast<int>(std::min<int64_t>(worthwhile_threads(seconds * static_cast<double>(p.batch), settings), tasks));
     const int64_t handful = std::max<int64_t>(1, std::min<int64_t>(static_cast<int64_t>(settings.seconds_per_thread / 40 / seconds), tasks / (int64_t{4} * team)));
@@ -214,20 +214,32 @@ void run(const Problem &p, const BlockedSettings &settings, Workspace &workspace
     Phase phase;
     run_team(team, [&](int index) {
       phase.work((tasks + handful - 1) / handful, [&](int64_t task) {
-        for (int64_t t = task * handful; t < std::min((task + 1) * handful, tasks); ++t) multiply(t / pieces, t % pieces, memory + index * apart);
+        for (int64_t t = task * handful; t < std::min((task + 1) * handful, tasks); ++t) {
+          if (pieces == 1) multiply(t, 0, memory + index * apart);
+          else multiply(t / pieces, t % pieces, memory + index * apart);
+        }
+        settle();
       });
     });
   };
   // Matrices of a few milliseconds gain nothing from a thread each, which would need a workspace each.
   const bool many = p.batch >= int64_t{4} * settings.threads && seconds < 5 * settings.seconds_per_thread;
   if (SmallProduct<T>::fits(p, settings.small)) {
-    const SmallProduct<T> product(p, *settings.kernels);
+    const bool far = many && (p.m * p.k + p.k * p.n + p.m * p.n) * p.batch * int64_t{sizeof(T)} >= settings.far_bytes;
+    const SmallProduct<T> product(p, *settings.kernels, far);
+    const Ahead ahead = product.ahead();
     const int64_t pieces = many ? 1 : product.pieces(threads);
-    return share(pieces, product.numbers(), [&](int64_t batch, int64_t piece, R *memory) { product.multiply(piece, pieces, a_of(batch), b_of(batch), c_of(batch), memory); });
+    const auto multiply = [&](int64_t batch, int64_t piece, R *memory) {
+      if (!product.far() || batch + 1 == p.batch) return product.multiply(piece, pieces, a_of(batch), b_of(batch), c_of(batch), memory);
+      Ahead next = ahead;
+      next.start(a_of(batch + 1), b_of(batch + 1));
+      product.multiply(piece, pieces, a_of(batch), b_of(batch), c_of(batch), memory, &next);
+    };
+    return share(pieces, product.numbers(), multiply, [&] { product.settle(); });
   }
   if (p.batch > 1 && (threads == 1 || many)) {
     const Product<T> product(p, settings, 1);
-    if (!product.several_blocks()) return share(1, product.numbers(1), [&](int64_t batch, int64_t, R *memory) { product.alone(a_of(batch), b_of(batch), c_of(batch), memory); });
+    if (!product.several_blocks()) return share(1, product.numbers(1), [&](int64_t batch, int64_t, R *memory) { product.alone(a_of(batch), b_of(batch), c_of(batch), memory); }, [] {});
   }
   const Product<T> product(p, settings, threads);
   R *const memory = numbers(product.numbers(threads));

@@ -74,6 +74,9 @@ struct SmallKernel {
   void (*load)(const BandCopy<R> &);
   void (*load_across)(const BandCopy<R> &);
   void (*store)(const BandCopy<R> &);
+  // Copies numbers past the caches, where the processor can; other threads may look for them after a `settle`.
+  void (*stream)(const R *from, R *to, int64_t count);
+  void (*settle)();
 };
 
 struct KernelSet {

@@ -1,6 +1,7 @@
 // Products with a short k, of which B fits the caches nearest to a core some columns at a time: no panels of A, no plan to make, so that a batch of tiny matrices
 // costs little more than moving them.
 #pragma once
+#include "cpu/ahead.h"
 #include "cpu/finish.h"
 #include "cpu/pack.h"
 
@@ -15,28 +16,42 @@ class SmallProduct {
 
   static bool fits(const Problem &p, int64_t limit) { return p.k <= std::min(limit, longest) || (p.n <= limit && p.k * padded(p.n) <= 64 << 10); }
 
-  SmallProduct(const Problem &problem, const KernelSet &kernels)
+  // `far`: operands come from memory, and C goes there. Rows of up to two cache lines are no matter; longer ones come too late where a diagonal cuts them, and tiles would write them in
+  // pieces, each fetched before it is overwritten: what the next product reads is asked for ahead, and C goes past the caches.
+  SmallProduct(const Problem &problem, const KernelSet &kernels, bool far = false)
       : p_(problem), kernel_(kernels.small<W>()), tf32_(p_.compute == TRITRI_COMPUTE_TF32), pack_a_(p_.a, kernel_.mr, tf32_, kernel_),
         pack_b_(transposed(p_.b), kernel_.nr, tf32_, kernel_), pack_b_rows_(p_.b, kernel_.nr, tf32_, kernel_),
-        finish_(p_, kernel_.row_step, kernel_.mr * kernel_.row_step) {}
+        finish_(p_, kernel_.row_step, kernel_.mr * kernel_.row_step), far_(far && p_.n * int64_t{sizeof(T)} > 128) {}
 
   // Numbers of workspace.
-  int64_t numbers() const { return b_numbers() + strip_numbers() * (a_first_ ? (p_.m + kernel_.mr - 1) / kernel_.mr : 1) + kernel_.mr * kernel_.row_step * planes; }
+  int64_t numbers() const { return b_numbers() + strip_numbers() * (a_first_ ? (p_.m + kernel_.mr - 1) / kernel_.mr : 1) + 2 * kernel_.mr * kernel_.row_step * planes; }
+
+  // After the last of a thread's products.
+  void settle() const {
+    if (streamed_) kernel_.settle();
+  }
 
   // Parts of C for that many threads, about. In place there is one.
   int64_t pieces(int threads) const { return p_.c_is_a || p_.c_is_b || threads == 1 ? 1 : std::min<int64_t>(4 * threads, (std::max(p_.m, p_.n) + 63) / 64); }
 
-  // One of them. What C overwrites is read before.
-  void multiply(int64_t piece, int64_t pieces, const T *a, const T *b, T *c, R *workspace) const {
-    const auto part = [&](int64_t size, int64_t unit) {
-      const int64_t units = (size + unit - 1) / unit;
-      return Range{units * piece / pieces * unit, std::min(units * (piece + 1) / pieces * unit, size)};
-    };
-    const Range rows = p_.m >= p_.n ? part(p_.m, kernel_.mr) : Range{0, p_.m}, cols = p_.m >= p_.n ? Range{0, p_.n} : part(p_.n, kernel_.nr);
-    for (int64_t j = cols.begin; j < cols.end; j += longest) multiply(rows, {j, std::min(j + longest, cols.end)}, a, b, c, workspace);
+  // For products that follow each other, where `far`.
+  bool far() const { return far_; }
+  Ahead ahead() const { return {p_, sizeof(T), (p_.m + kernel_.mr - 1) / kernel_.mr * ((p_.n + kernel_.nr - 1) / kernel_.nr)}; }
+
+  // One of them. What C overwrites is read before. `ahead` stands at the next one.
+  void multiply(int64_t piece, int64_t pieces, const T *a, const T *b, T *c, R *workspace, Ahead *ahead = nullptr) const {
+    Range rows{0, p_.m}, cols{0, p_.n};
+    if (pieces > 1) {  // divisions that small matrices would notice
+      const bool by_rows = p_.m >= p_.n;
+      Range &all = by_rows ? rows : cols;
+      const int64_t unit = by_rows ? kernel_.mr : kernel_.nr, units = (all.end + unit - 1) / unit;
+      all = {units * piece / pieces * unit, std::min(units * (piece + 1) / pieces * unit, all.end)};
+    }
+    for (int64_t j = cols.begin; j < cols.end; j += longest) multiply(rows, {j, std::min(j + longest, cols.end)}, a, b, c, workspace, ahead);
   }
 
  private:
+
   static constexpr int planes = Kernel<W>::planes;
   static constexpr int64_t padded(int64_t n) { return (n + 15) / 16 * 16; }
 
@@ -47,8 +62,8 @@ class SmallProduct {
     bool (*run)(const SmallTile<R> &);
   };
 
-  void multiply(Range rows, Range cols, const T *a, const T *b, T *c, R *workspace) const {
-    R *const packed_b = workspace, *const sums = packed_b + b_numbers(), *packed_a = sums + kernel_.mr * kernel_.row_step * planes;
+  void multiply(Range rows, Range cols, const T *a, const T *b, T *c, R *workspace, Ahead *ahead) const {
+    R *const packed_b = workspace, *const sums = packed_b + b_numbers(), *const strip_of_c = sums + kernel_.mr * kernel_.row_step * planes, *packed_a = strip_of_c + kernel_.mr * kernel_.row_step * planes;
     if (pack_b_rows_.has_rows()) {
       pack_b_rows_.rows(b, {0, p_.k}, cols, packed_b, b_step_);
     } else {
@@ -71,12 +86,20 @@ class SmallProduct {
       }
       if (a_first_) packed_a += strip_numbers();
       else if (strip.a.data == packed_a) pack_a(a, i, packed_a);
+      T *target = c;
+      if constexpr (std::is_same_v<T, R>) {
+        if (streamed_) target = strip_of_c - i * p_.c.ld;
+      }
       const R *panel = packed_b;
       for (int64_t j = cols.begin; j < cols.end; j += kernel_.nr, panel += b_across_) {
+        if (ahead) ahead->piece();
         const Range some{j, std::min(j + kernel_.nr, cols.end)};
-        if (touches(p_.c.fill, strip.rows, some)) tile(strip, some, panel, sums + j - cols.begin, c);
+        if (touches(p_.c.fill, strip.rows, some)) tile(strip, some, panel, sums + j - cols.begin, target);
       }
       if (!direct_) store(strip.rows, cols, sums, c);
+      if constexpr (std::is_same_v<T, R>) {
+        if (streamed_) kernel_.stream(strip_of_c, c + i * p_.c.ld, strip.rows.size() * p_.c.ld);
+      }
     }
   }
 
@@ -139,6 +162,7 @@ class SmallProduct {
   Packer<T> pack_a_, pack_b_, pack_b_rows_;
   Finish<T> finish_;
   bool direct_ = std::is_same_v<T, R> && finish_.plain() && !p_.c.packed;
+  bool far_, streamed_ = far_ && direct_ && p_.c.fill == Fill::full && p_.c.ld == p_.n && p_.n <= longest;
   bool a_in_place_ = pack_a_.plain_rows() && !p_.c_is_a;
   bool a_first_ = p_.c_is_a && !p_.a.row_lines;  // a row of C overwrites elements of many rows of A: those are few, since k is
   bool a_rows_ = pack_a_.has_rows() && p_.k <= longest;

@@ -324,6 +324,31 @@ void store_band(const BandCopy<R> &given) {
   }
 }
 
+template <class R, int bytes>
+void stream(const R *from, R *to, int64_t count) {
+  int64_t at = 0;
+#ifdef __AVX2__
+  constexpr int64_t line = 64 / static_cast<int64_t>(sizeof(R)), lanes = bytes / static_cast<int64_t>(sizeof(R));
+  for (; at < count && reinterpret_cast<uintptr_t>(to + at) % 64 != 0; ++at) to[at] = from[at];
+  for (; at + line <= count; at += line) {
+    for (int64_t i = at; i < at + line; i += lanes) {
+#ifdef __AVX512F__
+      _mm512_stream_si512(reinterpret_cast<__m512i *>(to + i), _mm512_loadu_si512(from + i));
+#else
+      _mm256_stream_si256(reinterpret_cast<__m256i *>(to + i), _mm256_loadu_si256(reinterpret_cast<const __m256i *>(from + i)));
+#endif
+    }
+  }
+#endif
+  for (; at < count; ++at) to[at] = from[at];
+}
+
+inline void settle() {
+#ifdef __AVX2__
+  _mm_sfence();
+#endif
+}
+
 // Writes the sums; says whether all are finite.
 template <class R, int bytes, int rows>
 [[gnu::always_inline]] inline bool small_store(const SmallTile<R> &x, const typename Vector<R, bytes>::type *sum) {
@@ -420,12 +445,12 @@ constexpr SmallKernel<R> small_kernel() {
   return {8, bytes / static_cast<int>(sizeof(R)),
           {small_tile<R, bytes, 1, step, 1>, small_tile<R, bytes, 2, step, 1>, small_tile<R, bytes, 3, step, 1>, small_tile<R, bytes, 4, step, 1>, small_tile<R, bytes, 5, step, 1>,
            small_tile<R, bytes, 6, step, 1>, small_tile<R, bytes, 7, step, 1>, small_tile<R, bytes, 8, step, 1>},
-          small_tile<R, bytes, 8, 1, 8>, small_in_place<R, bytes, false>, small_in_place<R, bytes, true>, load_band<R, bytes>, load_across<R, bytes>, store_band<R, bytes>};
+          small_tile<R, bytes, 8, 1, 8>, small_in_place<R, bytes, false>, small_in_place<R, bytes, true>, load_band<R, bytes>, load_across<R, bytes>, store_band<R, bytes>, stream<R, bytes>, settle};
 }
 
 template <class R, int bytes, int mr>
 constexpr SmallKernel<std::complex<R>> small_complex_kernel() {
-  return {mr, bytes / static_cast<int>(sizeof(R)), {}, small_complex_tile<R, bytes, mr>, nullptr, nullptr, load_band<R, bytes>, load_across<R, bytes>, store_band<R, bytes>};
+  return {mr, bytes / static_cast<int>(sizeof(R)), {}, small_complex_tile<R, bytes, mr>, nullptr, nullptr, load_band<R, bytes>, load_across<R, bytes>, store_band<R, bytes>, stream<R, bytes>, settle};
 }
 
 // A set for registers of `bytes`: tiles of mr x 2 registers of reals, cr x 2 of complex numbers; small ones of 8 x 1 and 2 cr x 1.

@@ -137,6 +137,29 @@ TEST_CASE("V18: batches large and small, one thread and several", "[blocked]") {
   }
 }
 
+TEST_CASE("blocked: batches that no cache holds, with and without Inf", "[blocked]") {
+  for (const cpu::KernelSet *set : kernel_sets()) {
+    for (uint64_t seed = 1; seed <= 200; ++seed) {
+      std::mt19937_64 random(seed);
+      Wish wish = random_wish(random, 100);
+      wish.batch = 4 + static_cast<int64_t>(random() % 5);
+      if (seed % 2) {  // results without gaps
+        wish.in_place = 0;
+        wish.alpha = 1;
+        wish.beta = 0;
+        wish.padding = 0;
+        wish.c.fill = Fill::full;
+        wish.c.storage = Storage::strided;
+      }
+      cpu::BlockedSettings settings;
+      settings.kernels = set;
+      settings.far_bytes = 0;
+      settings.seconds_per_thread = 1e-8;
+      REQUIRE(compare(wish, seed, settings, seed % 4 ? 0 : 2) == "");
+    }
+  }
+}
+
 TEST_CASE("blocked: long sums in several chunks of k, with and without Inf", "[blocked]") {
   for (const cpu::KernelSet *set : kernel_sets()) {
     for (uint64_t seed = 1; seed <= 60; ++seed) {
