@@ -92,14 +92,14 @@ __device__ float rounded(float x) {
 template <class E>
 __global__ void compare(Problem p, double alpha, double beta, const E *before, int64_t c_extent, Outcome *out) {
   const E *a = static_cast<const E *>(p.a.data), *b = static_cast<const E *>(p.b.data), *c = static_cast<const E *>(p.c.data);
-  const int64_t lines = (c_extent + p.c.ld - 1) / p.c.ld, total = lines * p.c.ld * p.batch;
+  const int64_t length = p.c.packed ? p.n : p.c.ld, lines = p.c.packed ? p.m : (c_extent + length - 1) / length, total = lines * length * p.batch;
   const auto read = [&](E x) { return static_cast<double>(p.compute == TRITRI_COMPUTE_TF32 ? rounded(static_cast<float>(x)) : static_cast<float>(x)); };
   double error2 = 0, reference2 = 0;
   unsigned long long wrong_class = 0, not_zero = 0, touched = 0;
   for (int64_t x = blockIdx.x * int64_t{blockDim.x} + threadIdx.x; x < total; x += int64_t{gridDim.x} * blockDim.x) {
-    const int64_t batch = x / (lines * p.c.ld), i = x / p.c.ld % lines, j = x % p.c.ld, at = batch * p.c.batch_stride + i * p.c.ld + j;
-    if (i * p.c.ld + j >= c_extent) continue;
+    const int64_t batch = x / (lines * length), i = x / length % lines, j = x % length, at = batch * p.c.batch_stride + p.c.offset(i, j);
     const bool held = j < p.n && (p.c.fill == Fill::full || (p.c.fill == Fill::lower ? j <= i : j >= i));
+    if (p.c.packed ? !held : p.c.offset(i, j) >= c_extent) continue;
     if (!held) {
       if (std::is_same_v<E, float> ? __float_as_uint(*reinterpret_cast<const float *>(c + at)) != __float_as_uint(*reinterpret_cast<const float *>(before + at))
                                    : *reinterpret_cast<const uint16_t *>(c + at) != *reinterpret_cast<const uint16_t *>(before + at))
@@ -206,7 +206,7 @@ void run_case(const Case &c, const Kernel &kernel, int32_t compute) {
   p.beta = static_cast<float>(c.beta);
   p.a = view(c.m, c.k, c.a, c.unit_a, c.rows_a, c.pad, c.packed && c.a != Fill::full);
   p.b = view(c.k, c.n, c.b, c.unit_b, c.rows_b, c.pad, c.packed && c.b != Fill::full);
-  p.c = view(c.m, c.n, c.c, false, true, c.c_pad, false);
+  p.c = view(c.m, c.n, c.c, false, true, c.c_pad, c.packed && c.c != Fill::full);
   const auto stride = [&](View &v, bool broadcast) {
     const int64_t extent = v.lines().extent();
     v.batch_stride = c.batch > 1 && !broadcast ? (c.pad % 2 ? extent + 3 : (extent + 7) / 8 * 8) : 0;
@@ -383,11 +383,21 @@ std::vector<Case> cases() {
         x.batch = 3;
         x.m = 520, x.n = 389, x.k = 651;
         list.push_back(x);
+        x.c = Fill::lower;
+        list.push_back(x);
         x.m = 333, x.n = 701, x.k = 130;
+        list.push_back(x);
+        x.c = Fill::upper;
+        x.beta = 0.5;
+        list.push_back(x);
+        x.c = Fill::full;
+        x.beta = 0;
         list.push_back(x);
         x.batch = 1;
         x.m = x.n = x.k = 1101;
         x.graph = true;
+        list.push_back(x);
+        x.c = Fill::lower;
         list.push_back(x);
       }
   for (const Fill a : fills)
