@@ -47,6 +47,9 @@ TEST_CASE("batched order: every tile of C's fill comes once, with all of its k")
                 CAPTURE(static_cast<int>(a), static_cast<int>(b), static_cast<int>(c), m, n, k, chunk);
                 REQUIRE((order.warps >= 1 && order.warps <= BatchedOrder::most_warps && order.matrices_per_block() >= 1));
                 REQUIRE(order.longest * order.warps >= order.total);
+                for (int w = 0; w < order.warps; ++w)  // so that tiles without any k come last, which the ring relies on
+                  for (int at = order.first[w] + 1; at < order.first[w + 1]; ++at)
+                    REQUIRE(order.place[at].end - order.place[at].begin <= order.place[at - 1].end - order.place[at - 1].begin);
                 std::set<std::pair<int, int>> seen;
                 for (int at = 0; at < order.first[order.warps]; ++at) {
                   const BatchedPlace &place = order.place[at];
