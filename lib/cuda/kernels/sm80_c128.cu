@@ -5,16 +5,19 @@ namespace tritri::cuda {
 namespace {
 
 struct Large {
-  using Core = ComplexDmmaCore<2, 2>;  // 32 x 16 per warp
-  static constexpr int tile_m = 32, tile_n = 64, tile_k = 8, slices = 1, stages = 5, resident = 3;
-  static constexpr double rate = 0.57, alone = 0.37;
+  using Core = DmmaCore<Complex<double>, 4, 4, false>;  // 32 x 32 per warp
+  static constexpr int tile_m = 64, tile_n = 64, tile_k = 8, slices = 1, stages = 6, resident = 2;
+  static constexpr double rate = 0.75, alone = 0.45;
+};
+struct LargeLines : Large {
+  using Core = DmmaCore<Complex<double>, 4, 4, true>;
 };
 struct Small {
-  using Core = ComplexDmmaCore<2, 2>;  // 32 x 16 per warp
+  using Core = DmmaCore<Complex<double>, 4, 2, false>;  // 32 x 16 per warp
   static constexpr int tile_m = 32, tile_n = 32, tile_k = 32, slices = 4, stages = 4, resident = 1;
   static constexpr double rate = 0.39, alone = 0.39;
 };
-constexpr Sm80Variant variants[] = {sm80_variant<Large>(), sm80_variant<Small>()};
+constexpr Sm80Variant variants[] = {sm80_variant<Large, LargeLines>(), sm80_variant<Small>()};
 
 }  // namespace
 

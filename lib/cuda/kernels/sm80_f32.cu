@@ -5,9 +5,9 @@ namespace tritri::cuda {
 namespace {
 
 struct Large {
-  using Core = FfmaCore<float, 2, 2>;  // 32 x 64 per warp
+  using Core = FfmaCore<float, 4, 2>;  // 64 x 64 per warp
   static constexpr int tile_m = 64, tile_n = 128, tile_k = 32, slices = 2, stages = 4, resident = 2;
-  static constexpr double rate = 0.62, alone = 0.52;
+  static constexpr double rate = 0.70, alone = 0.40;
 };
 struct Medium {
   using Core = FfmaCore<float, 2, 2>;  // 32 x 64 per warp

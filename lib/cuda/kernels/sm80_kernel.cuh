@@ -50,8 +50,10 @@ struct Sm80Shape {
   using T = typename Core::T;
   static constexpr int warps_n = Tr::tile_n / Core::warp_n, slice_warps = Tr::tile_m / Core::warp_m * warps_n, threads = 32 * slice_warps * Tr::slices;
   static constexpr int slice_k = Tr::tile_k / Tr::slices;
-  static constexpr int row_a = Tr::tile_m + Core::pad, row_b = Tr::tile_n + Core::pad, row_c = Tr::tile_n + vector_elements<T>;
-  static constexpr int stage_a = Tr::tile_k * row_a, stage_b = Tr::tile_k * row_b;
+  static constexpr int ahead = Tr::stages - 2, pending = ahead - 2;  // turns that stages are filled ahead; copies that a turn's end leaves under way
+  static constexpr bool lines_a = Core::lines_a;  // A's stages lie line by line
+  static constexpr int row_a = lines_a ? Tr::tile_k + vector_elements<T> : Tr::tile_m + Core::pad, row_b = Tr::tile_n + Core::pad, row_c = Tr::tile_n + vector_elements<T>;
+  static constexpr int stage_a = (lines_a ? Tr::tile_m : Tr::tile_k) * row_a, stage_b = Tr::tile_k * row_b;
   static constexpr size_t loop_bytes = sizeof(T) * Tr::stages * (stage_a + stage_b);
   static constexpr size_t tile_bytes = sizeof(T) * Tr::tile_m * row_c;  // the sums pass through the same memory on their way to C
   static constexpr size_t work_bytes = loop_bytes > tile_bytes ? loop_bytes : tile_bytes;
@@ -59,7 +61,9 @@ struct Sm80Shape {
   static_assert(Tr::tile_m % Core::warp_m == 0 && Tr::tile_n % Core::warp_n == 0, "warps must cover the tile");
   static_assert(Tr::tile_k == slice_k * Tr::slices && slice_k % Core::step == 0, "a stage holds as many whole steps for every slice");
   static_assert(Tr::stages >= 4, "warps may be a turn apart: two stages are multiplied, one is complete, one fills");
-  using LoaderA = PanelLoader<T, Tr::tile_m, Tr::tile_k, row_a, threads>;
+  // Copies between the products, a few per round; they end late, which takes one stage more.
+  static constexpr bool copies_beside = Core::rounds > 0 && slice_k == Core::step && Tr::stages > 4;
+  using LoaderA = std::conditional_t<lines_a, LineLoader<T, Tr::tile_m, Tr::tile_k, row_a, threads>, PanelLoader<T, Tr::tile_m, Tr::tile_k, row_a, threads>>;
   using LoaderB = PanelLoader<T, Tr::tile_n, Tr::tile_k, row_b, threads>;
 };
 
@@ -70,7 +74,9 @@ __global__ void __launch_bounds__(Sm80Shape<Tr>::threads, Tr::resident) sm80(con
   using Core = typename Shape::Core;
   using T = typename Shape::T;
   extern __shared__ __align__(16) unsigned char shared_bytes[];
-  T *const shared = reinterpret_cast<T *>(shared_bytes), *const stages_a = shared, *const stages_b = shared + Tr::stages * Shape::stage_a;
+  // As a number that came from another lane: the compiler would work out where shared memory begins anew at every use.
+  const unsigned shared_begin = __shfl_sync(~0u, static_cast<unsigned>(__cvta_generic_to_shared(shared_bytes)), 0);
+  T *const shared = static_cast<T *>(__cvta_shared_to_generic(shared_begin)), *const stages_a = shared, *const stages_b = shared + Tr::stages * Shape::stage_a;
 
   const ProductArguments &p = args.p;
   const int64_t batch = blockIdx.x % args.batch;
@@ -97,24 +103,42 @@ __global__ void __launch_bounds__(Sm80Shape<Tr>::threads, Tr::resident) sm80(con
     const int own_begin = static_cast<int>(own.begin) - k_begin, own_end = outside ? 0 : static_cast<int>(own.end) - k_begin;
 
     Core core;
-    const T *const warp_a = stages_a + first_k * Shape::row_a + warp_row + Core::template place_a<Shape::row_a>();
-    const T *const warp_b = stages_b + first_k * Shape::row_b + warp_col + Core::template place_b<Shape::row_b>();
+    const T *const warp_a = stages_a + warp_row * (Shape::lines_a ? Shape::row_a : 1) + Core::template place_a<Shape::row_a>();
+    const T *const warp_b = stages_b + warp_col + Core::template place_b<Shape::row_b>();
     // Stages are filled `ahead` turns ahead; the first turns only fill, so that the loads stand here once. At the end of a turn, a warp says
     // that it has read the turn's stage and that its copies of the turn after next are there; what it waits for is what all said a turn
     // before. So warps may be a turn apart, and none stands still while the slowest finishes.
-    const unsigned ready = static_cast<unsigned>(__cvta_generic_to_shared(shared_bytes + Shape::work_bytes));  // [2]: even turns, odd turns
+    const unsigned ready = shared_begin + Shape::work_bytes;  // [2]: even turns, odd turns
     if (threadIdx.x == 0) {
       barrier_init(ready, Shape::threads / 32);
       barrier_init(ready + 8, Shape::threads / 32);
     }
     __syncthreads();
-    constexpr int ahead = Tr::stages - 2, pending = ahead - 2;
+    constexpr int ahead = Shape::ahead, pending = Shape::pending;
     int filled = 0, used = 0;
     const auto next = [](int stage) { return stage == Tr::stages - 1 ? 0 : stage + 1; };
     const auto landed = [&](int turn, int stage) {
       if constexpr (is_complex_element<T>) {
         if (args.conj_b && turn < turns) loader_b.conjugate(stages_b + stage * Shape::stage_b, turn);
       }
+    };
+    // What this warp multiplies of the turn that is open.
+    int begin = 0, end = 0;
+    const T *a = warp_a, *b = warp_b;
+    const auto open = [&](int turn) {
+      const int base = turn * Tr::tile_k + first_k;
+      begin = own_begin > base ? (own_begin - base) / Core::step * Core::step : 0;
+      end = min(own_end - base, Shape::slice_k);
+      a = warp_a + used * Shape::stage_a;
+      b = warp_b + used * Shape::stage_b;
+      barrier_wait(ready + turn % 2 * 8, turn / 2 % 2);
+      if (begin < end) core.template fetch<Shape::row_a, Shape::row_b>(a, b, first_k + begin);
+    };
+    const auto close = [&](int turn) {
+      wait_for_copies<pending>();
+      landed(turn + 2, next(next(used)));
+      barrier_arrive(ready + turn % 2 * 8);
+      used = next(used);
     };
 #pragma unroll 1
     for (int turn = -ahead; turn < turns; ++turn) {
@@ -124,26 +148,36 @@ __global__ void __launch_bounds__(Sm80Shape<Tr>::threads, Tr::resident) sm80(con
         landed(1, 1);
         barrier_arrive(ready);
         barrier_arrive(ready + 8);
+        open(0);
       }
-      const int base = turn * Tr::tile_k + first_k;
-      const int begin = own_begin > base ? (own_begin - base) / Core::step * Core::step : 0, end = min(own_end - base, Shape::slice_k);
-      const T *const a = warp_a + used * Shape::stage_a + begin * Shape::row_a, *const b = warp_b + used * Shape::stage_b + begin * Shape::row_b;
-      if (turn >= 0) {
-        barrier_wait(ready + turn % 2 * 8, turn / 2 % 2);
-        if (begin < end) core.template fetch<Shape::row_a, Shape::row_b>(a, b);
-      }
-      if (turn + ahead < turns) {
-        loader_a.load(stages_a + filled * Shape::stage_a, turn + ahead);
-        loader_b.load(stages_b + filled * Shape::stage_b, turn + ahead);
-      }
-      commit_copies();
+      const int fills = turn + ahead;
+      T *const fill_a = stages_a + filled * Shape::stage_a, *const fill_b = stages_b + filled * Shape::stage_b;
       filled = next(filled);
+      const bool beside = Shape::copies_beside && fills < turns && begin < end && loader_a.comes_in_parts(fills) && loader_b.comes_in_parts(fills);
+      if (!beside) {
+        if (fills < turns) {
+          loader_a.load(fill_a, fills);
+          loader_b.load(fill_b, fills);
+        }
+        commit_copies();
+      }
       if (turn < 0) continue;
-      core.template multiply<Shape::row_a, Shape::row_b>(a, b, end - begin);
-      wait_for_copies<pending>();
-      landed(turn + 2, next(next(used)));
-      barrier_arrive(ready + turn % 2 * 8);
-      used = next(used);
+      const auto copy_beside = [&](int round) {
+        constexpr int parts = Core::rounds / 2;
+        if constexpr (Shape::copies_beside) {
+          if (!beside || round >= parts) return;
+          loader_a.template load_part<parts>(fill_a, round);
+          loader_b.template load_part<parts>(fill_b, round);
+          if (round + 1 < parts) return;
+          loader_a.pass();
+          loader_b.pass();
+          commit_copies();
+        }
+      };
+      const auto open_next = [&] {
+        if (turn + 1 < turns) open(turn + 1);
+      };
+      core.template multiply<Shape::row_a, Shape::row_b>(a, b, first_k + begin, end - begin, copy_beside, [&] { close(turn); }, open_next);
     }
     __syncthreads();
     T *const sums = shared + warp_row * Shape::row_c + warp_col;
@@ -158,6 +192,7 @@ __global__ void __launch_bounds__(Sm80Shape<Tr>::threads, Tr::resident) sm80(con
   constexpr int vector = vector_elements<T>, per_row = Tr::tile_n / vector;
   // A sum over masked zeros alone is zero or, beside an Inf, NaN: settle looks at those again.
   const bool whole = p.a.fill == Fill::full && p.b.fill == Fill::full;
+  const bool replaces = p.beta_re == 0 && p.beta_im == 0, plain = replaces && p.alpha_re == 1 && p.alpha_im == 0;
   T *const target = static_cast<T *>(const_cast<void *>(p.c.data)) + batch * p.c.batch_stride;
 #pragma unroll 1
   for (int index = threadIdx.x; index < Tr::tile_m * per_row; index += Shape::threads) {
@@ -168,7 +203,7 @@ __global__ void __launch_bounds__(Sm80Shape<Tr>::threads, Tr::resident) sm80(con
     Vector<T> sums{};
     if (turns > 0) sums = *reinterpret_cast<const Vector<T> *>(shared + r * Shape::row_c + c);
     const auto product = [&](int e) -> Settled<T> {
-      T sum = sums.value[e];
+      T sum = sums.value[e ^ Core::swapped];
       if (turns == 0) return {sum, true};
       if constexpr (is_complex_element<T>) {
         if (args.conj_c) sum.im = -sum.im;
@@ -179,9 +214,13 @@ __global__ void __launch_bounds__(Sm80Shape<Tr>::threads, Tr::resident) sm80(con
     T *const to = target + i * p.c.ld + j;
     if (args.c_aligned && j >= held.begin && j + vector <= held.end) {
       Vector<T> values{};
-      if (p.beta_re != 0 || p.beta_im != 0) values = *reinterpret_cast<const Vector<T> *>(to);
+      if (!replaces) values = *reinterpret_cast<const Vector<T> *>(to);
 #pragma unroll
-      for (int e = 0; e < vector; ++e) store<T>(p, &values.value[e], product(e));
+      for (int e = 0; e < vector; ++e) {
+        const Settled<T> settled = product(e);
+        if (!plain) store<T>(p, &values.value[e], settled);
+        else if (!settled.structural_zero) values.value[e] = settled.sum;
+      }
       *reinterpret_cast<Vector<T> *>(to) = values;
     } else {
 #pragma unroll
@@ -191,17 +230,24 @@ __global__ void __launch_bounds__(Sm80Shape<Tr>::threads, Tr::resident) sm80(con
   }
 }
 
-template <class Tr>
+// Lines, where there is one: the same tile for an A whose lines lie along k and are aligned.
+template <class Tr, class Lines = Tr>
 constexpr Sm80Variant sm80_variant() {
-  using Shape = Sm80Shape<Tr>;
+  static_assert(Tr::tile_m == Lines::tile_m && Tr::tile_n == Lines::tile_n && Tr::tile_k == Lines::tile_k, "one plan stands for both");
+  static_assert(!Tr::Core::lines_a, "any A must find a kernel");
+  constexpr size_t shared_bytes = std::max(Sm80Shape<Tr>::shared_bytes, Sm80Shape<Lines>::shared_bytes);
   const auto load = [] {
-    TRITRI_CUDA_CHECK(cudaFuncSetAttribute(sm80<Tr>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(Shape::shared_bytes)));
+    TRITRI_CUDA_CHECK(cudaFuncSetAttribute(sm80<Tr>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(Sm80Shape<Tr>::shared_bytes)));
+    TRITRI_CUDA_CHECK(cudaFuncSetAttribute(sm80<Lines>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(Sm80Shape<Lines>::shared_bytes)));
   };
   const auto launch = [](const Sm80Arguments &arguments, unsigned blocks, cudaStream_t stream) {
-    sm80<Tr><<<blocks, Shape::threads, Shape::shared_bytes, stream>>>(arguments);
+    if (Lines::Core::lines_a && arguments.a.lines_along_k && arguments.a.aligned_lines)
+      sm80<Lines><<<blocks, Sm80Shape<Lines>::threads, Sm80Shape<Lines>::shared_bytes, stream>>>(arguments);
+    else
+      sm80<Tr><<<blocks, Sm80Shape<Tr>::threads, Sm80Shape<Tr>::shared_bytes, stream>>>(arguments);
     TRITRI_CUDA_CHECK(cudaGetLastError());
   };
-  return {Tr::tile_m, Tr::tile_n, Tr::tile_k, Shape::threads, Tr::resident, Shape::shared_bytes, Tr::rate, Tr::alone, load, launch};
+  return {Tr::tile_m, Tr::tile_n, Tr::tile_k, Sm80Shape<Tr>::threads, Tr::resident, shared_bytes, Tr::rate, Tr::alone, load, launch};
 }
 
 }  // namespace tritri::cuda

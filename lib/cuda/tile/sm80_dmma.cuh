@@ -1,7 +1,8 @@
-// A warp's share of a tile by double-precision tensor instructions, double or complex<double> (four real products).
+// A warp's share of a tile by double-precision tensor instructions, double or complex<double>.
 //
-// Which row of the tile is which row of an m16 block is free, as long as A's fragment and the accumulator agree: for double, rows g and g + 8
-// of a lane are neighbours in the tile, so that A's fragments are LDS.128.
+// They compute C^T = B^T A^T, and which row and k of the tile is which row and k of an instruction is free as long as its operands agree. Both are
+// chosen so that fragments are LDS.128 that land in the registers where the instruction wants them: a move between the two would wait for
+// the load and hold up the instruction.
 #pragma once
 #include "cuda/tile/sm80_panel.cuh"
 
@@ -24,18 +25,31 @@ __device__ __forceinline__ void multiply_m16n8k8(double (&c)[4], const double (&
 #endif
 }
 
-// blocks_m m16 blocks by blocks_n n8 blocks per warp. One warp fills a tensor unit to 60 % and two to all of it (measured on an H200), so two
-// must not wait for fragments: those stream, A's next m16 block while one is multiplied, and B's in two sets. Calls as in FfmaCore; fetch, which comes before the copies, brings the first.
-template <int blocks_m, int blocks_n>
-struct DmmaCore {
-  using T = double;
-  static constexpr int warp_m = 16 * blocks_m, warp_n = 8 * blocks_n;
-  static constexpr int k_mma = 8, step = 2 * k_mma;
-  static constexpr int pad = 4;  // row = 4 mod 16: lanes g, k of a half warp read 16 different columns of 8 bytes
-  static constexpr int rounds = 2 * blocks_m;  // of a step: round r multiplies m16 block r % blocks_m at k half r / blocks_m
+// x with these bits of its upper half flipped, in registers of its own. The assembler sees through plain copies, and then makes them anew for each
+// instruction that wants them elsewhere; it does not know that blockIdx.y is 0.
+__device__ __forceinline__ double second_copy(double x, unsigned flip) {
+  return __hiloint2double(__double2hiint(x) ^ static_cast<int>(flip | blockIdx.y), __double2loint(x) ^ static_cast<int>(blockIdx.y));
+}
 
-  double sum[blocks_m][blocks_n][4];
-  double left[2][4], right[2][blocks_n][2];
+// blocks_m blocks of 8 rows by blocks_n of 16 doubles (16 columns, or 8 complex ones) per warp; `lines`: A's stages lie line by line.
+//
+// An instruction's k and k + 4 are two neighbouring k, or the parts of one complex k: its left operand is then {b, -b_im, b_re} in both parts' rows,
+// four real products per complex one. One warp fills a tensor unit to 60 % and two to all of it (measured on an H200), so two must not wait
+// for fragments: those stream, B's next block while one is multiplied, and A's in two sets.
+template <class T_, int blocks_m, int blocks_n, bool lines>
+struct DmmaCore {
+  using T = T_;
+  static constexpr bool lines_a = lines, is_complex = is_complex_element<T>;
+  static constexpr int lane_k = is_complex ? 1 : 2, block_n = is_complex ? 8 : 16;
+  static constexpr int warp_m = 8 * blocks_m, warp_n = block_n * blocks_n;
+  static constexpr int k_mma = 4 * lane_k, step = 2 * k_mma;
+  static constexpr int pad = 2;  // of rows along x, in elements: row = 2 mod 8 leaves a quarter warp no bank conflict
+  static constexpr int swapped = 0;  // sums leave in their own places
+  static_assert(blocks_m > 1, "turns change between two instructions");
+  static constexpr int rounds = 2 * blocks_n;  // of a step: round r multiplies B's block r % blocks_n at k half r / blocks_n
+
+  double sum[blocks_n][blocks_m][4];
+  double left[2][4], right[2][blocks_m][2];
 
   __device__ __forceinline__ DmmaCore() {
 #pragma unroll
@@ -48,153 +62,92 @@ struct DmmaCore {
 
   static __device__ __forceinline__ int group() { return threadIdx.x % 32 / 4; }
   static __device__ __forceinline__ int quad() { return threadIdx.x % 4; }
-  template <int row> static __device__ __forceinline__ int place_a() { return quad() * row + 2 * group(); }
-  template <int row> static __device__ __forceinline__ int place_b() { return quad() * row + group(); }
+  // The row of the tile that is column c of an instruction. By lines, the two that a quarter warp reads lie in different halves of the banks: 4 rows
+  // of 144 bytes apart.
+  static __device__ __forceinline__ int row_of(int c) { return lines ? c / 2 + c % 2 * 4 : c; }
+  template <int row> static __device__ __forceinline__ int place_a() { return lines ? row_of(group()) * row + lane_k * quad() : lane_k * quad() * row + group(); }
+  template <int row> static __device__ __forceinline__ int place_b() { return lane_k * quad() * row + (is_complex ? group() : 2 * group()); }
 
+  // First fragments of a turn, from k on; a and b are the thread's places in its stage.
   template <int row_a, int row_b>
-  __device__ __forceinline__ void fetch(const double *a, const double *b) { fetch_round<row_a, row_b>(a, b, 0); }
+  __device__ __forceinline__ void fetch(const T *a, const T *b, int k) { fetch_round<row_a, row_b>(a, b, k, 0); }
 
-  template <int row_a, int row_b>
-  __device__ __forceinline__ void multiply(const double *a, const double *b, int count) {
+  // `count` k from k on, in whole steps. An instruction leaves time for others before the next one: beside(round) is called once per round, close()
+  // when the stage has been read, and then open_next(), which calls fetch for the next turn.
+  template <int row_a, int row_b, class Beside, class Close, class OpenNext>
+  __device__ __forceinline__ void multiply(const T *a, const T *b, int k, int count, const Beside &beside, const Close &close, const OpenNext &open_next) {
+    if (count <= 0) {
+      close();
+      open_next();
+    }
 #pragma unroll 1
     for (; count > 0; count -= step) {
 #pragma unroll
       for (int round = 0; round < rounds; ++round) {
-        if (round + 1 < rounds) fetch_round<row_a, row_b>(a, b, round + 1);
-        else if (count > step) fetch_round<row_a, row_b>(a + step * row_a, b + step * row_b, 0);
-        add(round);
+        const bool last = round + 1 == rounds;
+        if (!last) fetch_round<row_a, row_b>(a, b, k, round + 1);
+        else if (count > step) fetch_round<row_a, row_b>(a, b, k + step, 0);
+#pragma unroll
+        for (int m = 0; m < blocks_m; ++m) {
+          multiply_m16n8k8(sum[round % blocks_n][m], left[round % 2], right[round / blocks_n][m]);
+          if (last && count <= step) {
+            if (m == 0) close();
+            if (m == 1) open_next();
+          }
+        }
+        beside(round);
       }
-      a += step * row_a;
-      b += step * row_b;
+      k += step;
     }
   }
 
-  template <int row, bool add_up>
-  __device__ __forceinline__ void put(double *tile) const {
-#pragma unroll
-    for (int m = 0; m < blocks_m; ++m)
-#pragma unroll
-      for (int h = 0; h < 2; ++h)
-#pragma unroll
-        for (int n = 0; n < blocks_n; ++n)
-          put_vector<add_up>(tile + (16 * m + 2 * group() + h) * row + 8 * n + 2 * quad(), Vector<double>{{sum[m][n][2 * h], sum[m][n][2 * h + 1]}});
-  }
-
- private:
-  template <int row_a, int row_b>
-  __device__ __forceinline__ void fetch_round(const double *a, const double *b, int round) {
-    const int m = round % blocks_m, half = round / blocks_m;
-#pragma unroll
-    for (int q = 0; q < 2; ++q) {
-      const auto v = *reinterpret_cast<const Vector<double> *>(a + (half * k_mma + 4 * q) * row_a + 16 * m);
-      left[round % 2][2 * q] = v.value[0];
-      left[round % 2][2 * q + 1] = v.value[1];
-    }
-    if (m != 0) return;
-#pragma unroll
-    for (int n = 0; n < blocks_n; ++n)
-#pragma unroll
-      for (int q = 0; q < 2; ++q) right[half][n][q] = b[(half * k_mma + 4 * q) * row_b + 8 * n];
-  }
-
-  __device__ __forceinline__ void add(int round) {
-#pragma unroll
-    for (int n = 0; n < blocks_n; ++n) multiply_m16n8k8(sum[round % blocks_m][n], left[round % 2], right[round / blocks_m][n]);
-  }
-};
-
-// As DmmaCore, but B's fragments are read as a k half begins: two sets would not fit into the registers.
-template <int blocks_m, int blocks_n>
-struct ComplexDmmaCore {
-  using T = Complex<double>;
-  static constexpr int warp_m = 16 * blocks_m, warp_n = 8 * blocks_n;
-  static constexpr int step = 8;
-  static constexpr int pad = 2;  // row = 2 mod 8 elements of 16 bytes: no bank conflict in a quarter warp
-
-  double re[blocks_m][blocks_n][4], im[blocks_m][blocks_n][4];
-  double left_re[2][4], left_im[2][4], right_re[blocks_n][2], right_im[blocks_n][2];
-
-  __device__ __forceinline__ ComplexDmmaCore() {
-#pragma unroll
-    for (int m = 0; m < blocks_m; ++m)
-#pragma unroll
-      for (int n = 0; n < blocks_n; ++n)
-#pragma unroll
-        for (int e = 0; e < 4; ++e) re[m][n][e] = im[m][n][e] = 0;
-  }
-
-  static __device__ __forceinline__ int group() { return threadIdx.x % 32 / 4; }
-  static __device__ __forceinline__ int quad() { return threadIdx.x % 4; }
-  template <int row> static __device__ __forceinline__ int place_a() { return quad() * row + group(); }
-  template <int row> static __device__ __forceinline__ int place_b() { return quad() * row + group(); }
-
-  template <int row_a, int row_b>
-  __device__ __forceinline__ void fetch(const T *a, const T *b) {
-    fetch_right<row_b>(b);
-    fetch_left<row_a>(a, 0);
-  }
-
-  template <int row_a, int row_b>
-  __device__ __forceinline__ void multiply(const T *a, const T *b, int count) {
-#pragma unroll 1
-    for (; count > 0; count -= step) {
-#pragma unroll
-      for (int m = 0; m < blocks_m; ++m) {
-        if (m + 1 < blocks_m) fetch_left<row_a>(a, m + 1);
-        add(m);
-      }
-      a += step * row_a;
-      b += step * row_b;
-      if (count > step) fetch<row_a, row_b>(a, b);
-    }
-  }
-
+  // To `tile`, which begins at the warp's first row and column; or on top of what is there.
   template <int row, bool add_up>
   __device__ __forceinline__ void put(T *tile) const {
+    T *const to = tile + (is_complex ? group() : 2 * group());
 #pragma unroll
     for (int m = 0; m < blocks_m; ++m)
 #pragma unroll
-      for (int n = 0; n < blocks_n; ++n)
+      for (int s = 0; s < 2; ++s)
 #pragma unroll
-        for (int e = 0; e < 4; ++e)
-          put_vector<add_up>(tile + (16 * m + group() + e / 2 * 8) * row + 8 * n + 2 * quad() + e % 2, Vector<T>{{{re[m][n][e], im[m][n][e]}}});
+        for (int n = 0; n < blocks_n; ++n) {
+          Vector<T> v;
+          if constexpr (is_complex) v.value[0] = {sum[n][m][s], sum[n][m][2 + s]};
+          else v = {{sum[n][m][s], sum[n][m][2 + s]}};
+          put_vector<add_up>(to + (8 * m + row_of(2 * quad() + s)) * row + block_n * n, v);
+        }
   }
 
  private:
-  template <int row_a>
-  __device__ __forceinline__ void fetch_left(const T *a, int m) {
+  template <int row_a, int row_b>
+  __device__ __forceinline__ void fetch_round(const T *a, const T *b, int k, int round) {
+    const int n = round % blocks_n, half = round / blocks_n, first = k + half * k_mma;
+    double (&l)[4] = left[round % 2];
 #pragma unroll
-    for (int q = 0; q < 2; ++q)
-#pragma unroll
-      for (int h = 0; h < 2; ++h) {
-        const auto v = *reinterpret_cast<const Vector<T> *>(a + 4 * q * row_a + 16 * m + 8 * h);
-        left_re[m % 2][2 * q + h] = v.value[0].re;
-        left_im[m % 2][2 * q + h] = v.value[0].im;
+    for (int q = 0; q < lane_k; ++q) {
+      const auto v = *reinterpret_cast<const Vector<T> *>(b + (first + q) * row_b + block_n * n);
+      if constexpr (is_complex) {
+        l[0] = v.value[0].re;
+        l[1] = v.value[0].im;
+        l[2] = second_copy(l[1], 0x80000000u);
+        l[3] = second_copy(l[0], 0);
+      } else {
+        l[2 * q] = v.value[0];
+        l[2 * q + 1] = v.value[1];
       }
-  }
-  template <int row_b>
-  __device__ __forceinline__ void fetch_right(const T *b) {
-#pragma unroll
-    for (int n = 0; n < blocks_n; ++n)
-#pragma unroll
-      for (int q = 0; q < 2; ++q) {
-        const auto v = *reinterpret_cast<const Vector<T> *>(b + 4 * q * row_b + 8 * n);
-        right_re[n][q] = v.value[0].re;
-        right_im[n][q] = v.value[0].im;
-      }
-  }
-  __device__ __forceinline__ void add(int m) {
-    const double (&l_re)[4] = left_re[m % 2], (&l_im)[4] = left_im[m % 2];
-#pragma unroll
-    for (int n = 0; n < blocks_n; ++n) {
-      multiply_m16n8k8(re[m][n], l_re, right_re[n]);
-      multiply_m16n8k8(im[m][n], l_re, right_im[n]);
     }
-    const double minus[4] = {-l_im[0], -l_im[1], -l_im[2], -l_im[3]};
+    if (n != 0) return;
 #pragma unroll
-    for (int n = 0; n < blocks_n; ++n) {
-      multiply_m16n8k8(im[m][n], l_im, right_re[n]);
-      multiply_m16n8k8(re[m][n], minus, right_im[n]);
+    for (int m = 0; m < blocks_m; ++m) {
+      double (&r)[2] = right[half][m];
+      if constexpr (lines || is_complex) {
+        const auto v = *reinterpret_cast<const Vector<double> *>(a + (lines ? 8 * m * row_a + first : first * row_a + 8 * m));
+        r[0] = v.value[0];
+        r[1] = v.value[1];
+      } else {
+        r[0] = a[first * row_a + 8 * m];
+        r[1] = a[(first + 1) * row_a + 8 * m];
+      }
     }
   }
 };

@@ -1,9 +1,8 @@
 // An operand as the sm_80 skeleton loads it, and the loads: global memory to a stage of shared memory through cp.async, masks on the way.
 //
-// A panel is indexed by x (a row of op(A), a column of op(B)) and k; B is its own transpose, so that one loader serves both. A stage always
-// lies k by k, x contiguous, whatever the lines in memory: lines along x are copied in 16-byte pieces where they are aligned, lines along k
-// are transposed element by element on the way in. What lies outside a fill or the matrix arrives as zero, a unit diagonal as one; nothing
-// outside a fill is read.
+// A panel is indexed by x (a row of op(A), a column of op(B)) and k; B is its own transpose, so that one loader serves both. A stage of
+// PanelLoader lies k by k, x contiguous, whatever the lines in memory: lines along x are copied in 16-byte pieces where they are aligned, lines
+// along k are transposed element by element on the way in. A stage of LineLoader lies x by x, as lines along k do in memory. What lies outside a fill or the matrix arrives as zero, a unit diagonal as one; nothing outside a fill is read.
 #pragma once
 #include <climits>
 
@@ -74,6 +73,50 @@ __device__ __forceinline__ void barrier_wait(unsigned barrier, int parity) {
 #undef TRITRI_BARRIER_TEST
 }
 
+// What a thread may copy of a panel, relative to its own first element (x, k): 32-bit comparisons with constants.
+struct PanelMask {
+  int diagonal, low, high, x_end, k_end;
+  bool unit;
+  __device__ __forceinline__ PanelMask(const Panel &p, int x, int k)
+      : diagonal(x - k), low(p.fill == Fill::upper ? diagonal : INT_MIN), high(p.fill == Fill::lower ? diagonal : INT_MAX), x_end(static_cast<int>(p.count) - x),
+        k_end(static_cast<int>(p.depth) - k), unit(p.unit) {}
+  __device__ __forceinline__ bool held(int dx, int dk) const { return dx < x_end && dk < k_end && dk - dx >= low && dk - dx <= high; }
+  __device__ __forceinline__ bool is_one(int dx, int dk) const { return unit && dk - dx == diagonal && dx < x_end && dk < k_end; }
+};
+
+template <class T>
+__device__ __forceinline__ void copy_element(const Panel &panel, T *to, const T *source, bool held = true) {
+  const int size = held ? static_cast<int>(sizeof(T)) : 0;
+  if constexpr (is_complex_element<T>) {
+    if (!panel.aligned_elements) {
+      copy_async<sizeof(T) / 2>(&to->re, &source->re, size / 2);
+      copy_async<sizeof(T) / 2>(&to->im, &source->im, size / 2);
+      return;
+    }
+  }
+  copy_async<sizeof(T)>(to, source, size);
+}
+
+template <bool masked, class T>
+__device__ __forceinline__ void place(const Panel &panel, T *to, const T *source, const PanelMask &mask, int dx, int dk) {
+  if (masked && mask.is_one(dx, dk)) *to = one<T>();
+  else copy_element(panel, to, source, !masked || mask.held(dx, dk));
+}
+
+// The turns whose elements all exist, where turns of `depth` k begin at k0 and a tile of x at x0: all_held, solved for k. A unit diagonal counts
+// as missing; above it, a full panel is masked as well.
+struct WholeTurns {
+  int begin, end;
+  __device__ __forceinline__ WholeTurns(const Panel &p, int tile, int depth, int x0, int k0) {
+    const bool above = p.fill == Fill::upper || (p.fill == Fill::full && p.unit);
+    const int k_begin = above ? x0 + tile - 1 + p.unit : k0, depth_end = static_cast<int>(p.depth);
+    const int k_end = p.fill == Fill::lower ? min(x0 + 1 - p.unit, depth_end) : depth_end;
+    begin = k_begin > k0 ? (k_begin - k0 + depth - 1) / depth : 0;
+    end = x0 + tile <= p.count && k_end > k0 ? (k_end - k0) / depth : 0;
+  }
+  __device__ __forceinline__ bool holds(int turn) const { return turn >= begin && turn < end; }
+};
+
 // Loads `tile` x by `depth` k per turn, one turn after another; row k of a stage begins at k * row. A turn whose elements all exist takes the
 // path without comparisons, and what does not change from turn to turn is kept: address arithmetic competes with the products for issue slots.
 template <class T, int tile, int depth, int row, int threads>
@@ -91,32 +134,22 @@ class PanelLoader {
     static constexpr int per_line = tile / width, step_k = threads < per_line ? 1 : threads / per_line, span = threads < per_line ? threads * width : tile;
   };
 
+  // How a turn is copied, the same for all threads. Where lines lie along x, vectors and k >= x, the elements of a vector that exist come first.
+  enum Way { whole_along_k, whole_vectors, masked_lines, masked_vectors, single, masked_single };
+
   const Panel &panel;
   const int x0, k0;
-  const T *from;               // this thread's first element of the next turn
-  int turns_begin, turns_end;  // turns whose elements all exist
+  const T *from;  // this thread's first element of the next turn
+  const WholeTurns whole_turns;
+  const Way whole_way, masked_way;
 
  public:
   // The tile begins at x0; turns at k0.
-  __device__ __forceinline__ PanelLoader(const Panel &p, const T *data, int x0, int k0) : panel(p), x0(x0), k0(k0) {
+  __device__ __forceinline__ PanelLoader(const Panel &p, const T *data, int x0, int k0)
+      : panel(p), x0(x0), k0(k0), whole_turns(p, tile, depth, x0, k0), whole_way(p.lines_along_k ? whole_along_k : p.aligned_lines ? whole_vectors : single),
+        masked_way(p.lines_along_k ? masked_lines : p.aligned_lines && p.fill != Fill::lower && !p.unit ? masked_vectors : masked_single) {
     const int64_t x = x0 + my_x(), k = k0 + my_k();
     from = data + (p.lines_along_k ? x * p.ld + k : k * p.ld + x);
-    // block_is_whole, solved for k. A unit diagonal counts as missing; above it, a full panel takes the masked path.
-    const bool above = p.fill == Fill::upper || (p.fill == Fill::full && p.unit);
-    const int begin = above ? x0 + tile - 1 + p.unit : k0, depth_end = static_cast<int>(p.depth);
-    const int end = p.fill == Fill::lower ? min(x0 + 1 - p.unit, depth_end) : depth_end;
-    turns_begin = begin > k0 ? (begin - k0 + depth - 1) / depth : 0;
-    turns_end = x0 + tile <= p.count && end > k0 ? (end - k0) / depth : 0;
-  }
-
-  // How a turn is copied, the same for all threads. Where lines lie along x, vectors and k >= x, the elements of a vector that exist come first.
-  enum Way { whole_along_k, whole_vectors, masked_lines, masked_vectors, single, masked_single };
-  __device__ __forceinline__ Way way(int turn) const {
-    const bool whole = turn >= turns_begin && turn < turns_end;
-    if (panel.lines_along_k) return whole ? whole_along_k : masked_lines;
-    if (vectors() && whole) return whole_vectors;
-    if (vectors() && panel.fill != Fill::lower && !panel.unit) return masked_vectors;
-    return whole ? single : masked_single;
   }
 
   // Turns come in order, from 0.
@@ -128,8 +161,22 @@ class PanelLoader {
     else if (how == masked_vectors) along_x<vector, true>(stage, turn);
     else if (how == single) along_x<1, false>(stage, turn);
     else along_x<1, true>(stage, turn);
-    from += panel.lines_along_k ? depth : depth * panel.ld;
+    pass();
   }
+
+  // The same in `parts` calls, for a turn that is whole and comes in vectors; then pass.
+  __device__ __forceinline__ bool comes_in_parts(int turn) const { return whole_turns.holds(turn) && whole_way == whole_vectors; }
+  template <int parts>
+  __device__ __forceinline__ void load_part(T *stage, int part) const {
+    using Along = AlongX<vector>;
+    constexpr int per_turn = Along::step_k < depth ? depth / Along::step_k : 1;
+    static_assert(Along::span == tile, "one vector of a line per thread");
+    if (Along::step_k > depth && my_k() >= depth) return;
+#pragma unroll
+    for (int i = part * per_turn / parts; i < (part + 1) * per_turn / parts; ++i)
+      copy_async<16>(stage + (my_k() + i * Along::step_k) * row + my_x(), from + i * Along::step_k * panel.ld);
+  }
+  __device__ __forceinline__ void pass() { from += panel.lines_along_k ? depth : depth * panel.ld; }
 
   // Conjugates what this thread copied of a turn, once that is there and before others may see it.
   __device__ __forceinline__ void conjugate(T *stage, int turn) const {
@@ -140,42 +187,13 @@ class PanelLoader {
   }
 
  private:
+  __device__ __forceinline__ Way way(int turn) const { return whole_turns.holds(turn) ? whole_way : masked_way; }
   __device__ __forceinline__ bool vectors() const { return panel.aligned_lines; }
   __device__ __forceinline__ int my_x() const {
     return panel.lines_along_k ? threadIdx.x / lanes_k : vectors() ? threadIdx.x % AlongX<vector>::per_line * vector : threadIdx.x % AlongX<1>::per_line;
   }
   __device__ __forceinline__ int my_k() const {
     return panel.lines_along_k ? threadIdx.x % lanes_k : vectors() ? threadIdx.x / AlongX<vector>::per_line : threadIdx.x / AlongX<1>::per_line;
-  }
-
-  // What this thread may copy, relative to its own first element: 32-bit comparisons with constants.
-  struct Mask {
-    int diagonal, low, high, x_end, k_end;
-    bool unit;
-    __device__ __forceinline__ Mask(const Panel &p, int x, int k)
-        : diagonal(x - k), low(p.fill == Fill::upper ? diagonal : INT_MIN), high(p.fill == Fill::lower ? diagonal : INT_MAX), x_end(static_cast<int>(p.count) - x),
-          k_end(static_cast<int>(p.depth) - k), unit(p.unit) {}
-    __device__ __forceinline__ bool held(int dx, int dk) const { return dx < x_end && dk < k_end && dk - dx >= low && dk - dx <= high; }
-    __device__ __forceinline__ bool is_one(int dx, int dk) const { return unit && dk - dx == diagonal && dx < x_end && dk < k_end; }
-
-  };
-
-  __device__ __forceinline__ void copy_element(T *to, const T *source, bool held = true) const {
-    const int size = held ? static_cast<int>(sizeof(T)) : 0;
-    if constexpr (is_complex_element<T>) {
-      if (!panel.aligned_elements) {
-        copy_async<sizeof(T) / 2>(&to->re, &source->re, size / 2);
-        copy_async<sizeof(T) / 2>(&to->im, &source->im, size / 2);
-        return;
-      }
-    }
-    copy_async<sizeof(T)>(to, source, size);
-  }
-
-  template <bool masked>
-  __device__ __forceinline__ void place(T *to, const T *source, const Mask &mask, int dx, int dk) const {
-    if (masked && mask.is_one(dx, dk)) *to = one<T>();
-    else copy_element(to, source, !masked || mask.held(dx, dk));
   }
 
   template <int width>
@@ -194,19 +212,19 @@ class PanelLoader {
   template <bool masked>
   __device__ __forceinline__ void along_k(T *stage, int turn) const {
     const int x = threadIdx.x / lanes_k, k = threadIdx.x % lanes_k;
-    const Mask mask(panel, x0 + x, k0 + turn * depth + k);
+    const PanelMask mask(panel, x0 + x, k0 + turn * depth + k);
     const T *source = from;
     T *to = stage + k * row + x;
 #pragma unroll
     for (int dx = 0; dx < tile; dx += step_x) {
 #pragma unroll
-      for (int dk = 0; dk < depth; dk += lanes_k) place<masked>(to + dk * row + dx, source + dk, mask, dx, dk);
+      for (int dk = 0; dk < depth; dk += lanes_k) place<masked>(panel, to + dk * row + dx, source + dk, mask, dx, dk);
       source += step_x * panel.ld;
     }
   }
 
   // How many of `width` elements from (dx, dk) on exist, where those that do not come last.
-  static __device__ __forceinline__ int prefix(const Mask &mask, int dx, int dk, int width) {
+  static __device__ __forceinline__ int prefix(const PanelMask &mask, int dx, int dk, int width) {
     const int inside = min(width, mask.x_end - dx), below = mask.low == INT_MIN ? width : dk - dx - mask.low + 1;
     return max(min(inside, below), 0);
   }
@@ -216,7 +234,7 @@ class PanelLoader {
     using Along = AlongX<width>;
     const int x = threadIdx.x % Along::per_line * width, k = threadIdx.x / Along::per_line;
     if (Along::step_k > depth && k >= depth) return;
-    const Mask mask(panel, x0 + x, k0 + turn * depth + k);
+    const PanelMask mask(panel, x0 + x, k0 + turn * depth + k);
     const T *source = from + (k - my_k()) * panel.ld + (x - my_x());  // `from` is dealt out in vectors where lines are aligned
     T *to = stage + k * row + x;
 #pragma unroll
@@ -224,7 +242,7 @@ class PanelLoader {
 #pragma unroll
       for (int dx = 0; dx < tile; dx += Along::span) {
         if constexpr (width == 1) {
-          place<masked>(to + dk * row + dx, source + dx, mask, dx, dk);
+          place<masked>(panel, to + dk * row + dx, source + dx, mask, dx, dk);
         } else {
           const int held = !masked ? width : dk < mask.k_end ? prefix(mask, dx, dk, width) : 0;
           if (!masked || held == width || held == 0) {
@@ -233,11 +251,67 @@ class PanelLoader {
             // A vector that is cut short goes element by element: the hardware fetches all 16 bytes of a shortened copy, and the last may lie
             // beyond the allocation.
 #pragma unroll
-            for (int e = 0; e < width; ++e) copy_element(to + dk * row + dx + e, source + dx + e, e < held);
+            for (int e = 0; e < width; ++e) copy_element(panel, to + dk * row + dx + e, source + dx + e, e < held);
           }
         }
       }
       source += Along::step_k * panel.ld;
+    }
+  }
+};
+
+// Loads lines along k as they lie: line x of a stage begins at x * row. Lines must be aligned and turns begin at a multiple of 16 bytes.
+template <class T, int tile, int depth, int row, int threads>
+class LineLoader {
+  static constexpr int vector = vector_elements<T>, pieces = depth / vector, step_x = threads / pieces;
+  static_assert(depth % vector == 0 && threads % pieces == 0 && tile % step_x == 0, "every thread copies the same pieces of as many lines");
+
+  const Panel &panel;
+  const int x0, k0;
+  const T *from;  // this thread's first element of the next turn
+  const WholeTurns whole_turns;
+
+ public:
+  __device__ __forceinline__ LineLoader(const Panel &p, const T *data, int x0, int k0) : panel(p), x0(x0), k0(k0), whole_turns(p, tile, depth, x0, k0) {
+    from = data + (x0 + static_cast<int64_t>(my_x())) * p.ld + k0 + my_k();
+  }
+
+  // Turns come in order, from 0.
+  __device__ __forceinline__ void load(T *stage, int turn) {
+    if (whole_turns.holds(turn)) copy<false>(stage, turn);
+    else copy<true>(stage, turn);
+    pass();
+  }
+
+  // As PanelLoader's.
+  __device__ __forceinline__ bool comes_in_parts(int turn) const { return whole_turns.holds(turn); }
+  template <int parts>
+  __device__ __forceinline__ void load_part(T *stage, int part) const {
+    constexpr int per_turn = tile / step_x;
+#pragma unroll
+    for (int i = part * per_turn / parts; i < (part + 1) * per_turn / parts; ++i)
+      copy_async<16>(stage + (my_x() + i * step_x) * row + my_k(), from + i * step_x * panel.ld);
+  }
+  __device__ __forceinline__ void pass() { from += depth; }
+
+ private:
+  static __device__ __forceinline__ int my_x() { return threadIdx.x / pieces; }
+  static __device__ __forceinline__ int my_k() { return threadIdx.x % pieces * vector; }
+
+  template <bool masked>
+  __device__ __forceinline__ void copy(T *stage, int turn) const {
+    const PanelMask mask(panel, x0 + my_x(), k0 + turn * depth + my_k());
+    const T *source = from;
+    T *to = stage + my_x() * row + my_k();
+#pragma unroll
+    for (int dx = 0; dx < tile; dx += step_x) {
+      if constexpr (masked) {
+#pragma unroll
+        for (int e = 0; e < vector; ++e) place<true>(panel, to + dx * row + e, source + e, mask, dx, e);
+      } else {
+        copy_async<16>(to + dx * row, source);
+      }
+      source += step_x * panel.ld;
     }
   }
 };
