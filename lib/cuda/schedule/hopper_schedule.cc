@@ -12,8 +12,8 @@ constexpr int kGather = 1;  // what it costs to add one more piece, in stages
 
 struct Entry {
   Item item;
-  int stages, cost;  // cost: in stages too
-  int rank;          // dear ones go first
+  int cost;  // in stages
+  int rank;  // dear ones go first
 };
 
 Item item_of(uint32_t tile, int slot, int piece, int pieces) {
@@ -72,23 +72,35 @@ class Workers {
   std::vector<Node> heap_;
 };
 
+// Beside what a tile costs.
+int cost_of(const Tiling &t, const Item &item) {
+  const int64_t cols = t.tiles_n(), i = item.tile / cols % t.tiles_m(), j = item.tile % cols;
+  const Range whole = t.stages(i, j), part = item.part(whole.size());
+  return static_cast<int>(t.cost(i, j, {whole.begin + part.begin, whole.begin + part.end}));
+}
+
 // Whole tiles leave some workers with more to do than others. Those hand the first stages of a tile to the least loaded one, which adds
 // an entry at the end, and do the rest of it late, when that piece is there.
-void level(std::vector<Entry> &entries, std::vector<int> &worker, std::vector<bool> &late, std::vector<int64_t> &load, Schedule &schedule, int tile_cost) {
+void level(const Tiling &t, std::vector<Entry> &entries, std::vector<int> &worker, std::vector<bool> &late, std::vector<int64_t> &load, Schedule &schedule, int tile_cost) {
   const int workers = static_cast<int>(load.size());
   for (int round = 0; round < workers && schedule.slots < most_slots(workers); ++round) {
     const auto high = std::max_element(load.begin(), load.end()), low = std::min_element(load.begin(), load.end());
     size_t x = 0;  // the largest tile that is not in pieces yet
     while (x < late.size() && (worker[x] != high - load.begin() || entries[x].item.pieces > 1)) ++x;
-    if (x == late.size() || entries[x].stages == 0) return;
+    if (x == late.size() || entries[x].cost == 0) return;
     Entry &rest = entries[x];
-    const int64_t parts = std::min<int64_t>(192, 128 * (*high - *low + kGather - tile_cost) / rest.stages);
-    if (parts <= 0) return;
-    const int moved = static_cast<int>(rest.stages * parts / 256);
-    if (moved < 2 || *low + moved + tile_cost >= *high) return;
     Entry piece = rest;
     piece.item = item_of(rest.item.tile, schedule.slots, 0, 2);
+    // As much as leaves both with the same, but no more than three quarters.
+    const int64_t most = (*high - *low + kGather - tile_cost) / 2;
+    int parts = 0;
+    for (int step = 128; step > 0; step /= 2) {
+      piece.item.end = static_cast<uint8_t>(parts + step);
+      if (parts + step <= 192 && cost_of(t, piece.item) <= most) parts += step;
+    }
     piece.item.end = static_cast<uint8_t>(parts);
+    const int moved = cost_of(t, piece.item);
+    if (moved < 2 || *low + moved + tile_cost >= *high) return;
     rest.item = item_of(rest.item.tile, schedule.slots, 1, 2);
     rest.item.begin = static_cast<uint8_t>(parts);
     late[x] = true;
@@ -111,7 +123,7 @@ Load measure(const Tiling &t) {
   for (int64_t i = t.rows_from + step_i / 2; i < rows; i += step_i)
     for (int64_t j = step_j / 2; j < cols; j += step_j) {
       if (!t.c_holds_some(i, j) || t.only_zeros(i, j)) continue;
-      const double stages = static_cast<double>(t.stages(i, j).size());
+      const double stages = static_cast<double>(t.cost(i, j, t.stages(i, j)));
       load.stages += stages * weight;
       load.tiles += weight;
       load.longest = std::max(load.longest, stages);
@@ -161,6 +173,7 @@ Attempt attempt(const Tiling &t, int workers, const Costs &costs, bool zeros_els
   const bool cut = limit > 0;
   const int64_t rows = t.tiles_m(), cols = t.tiles_n();
   const int64_t edge = costs.neighbours;
+  const double longest = recall_load(t).longest;
   const int tile_cost = static_cast<int>(costs.tile);
   const int owed = static_cast<int>(t.k / t.stage_k) + tile_cost + 2;  // above every cost
 
@@ -176,23 +189,27 @@ Attempt attempt(const Tiling &t, int workers, const Costs &costs, bool zeros_els
         for (int64_t i = group_i; i < std::min(t.rows_end(), group_i + edge); ++i)
           for (int64_t j = group_j; j < std::min(cols, group_j + edge); ++j) {
             if (!t.c_holds_some(i, j) || (zeros_elsewhere && t.only_zeros(i, j))) continue;
-            const int stages = static_cast<int>(t.stages(i, j).size());
+            const int stages = static_cast<int>(t.cost(i, j, t.stages(i, j)));
             int pieces = cut ? std::clamp(static_cast<int>(std::ceil(stages / limit)), 1, kMostPieces) : 1;
             if (schedule.slots + pieces - 1 > most_slots(workers)) pieces = 1;
-            const int cost = stages / pieces + tile_cost;
-            dearest = std::max(dearest, cost);
             for (int piece = 0; piece < pieces; ++piece) {
+              const auto tile = static_cast<uint32_t>((batch * rows + i) * cols + j);
+              const Item item = item_of(tile, schedule.slots, piece, pieces);
+              const int cost = cost_of(t, item) + tile_cost;
+              dearest = std::max(dearest, cost);
               // Pieces that others wait for come first, here and so in every worker's list: a worker that waits has handed in all that it
               // owes, and the workers that it waits for never wait before handing in theirs.
               const int rank = piece + 1 < pieces ? owed + cost : cost;
-              const auto tile = static_cast<uint32_t>((batch * rows + i) * cols + j);
-              entries.push_back({item_of(tile, schedule.slots, piece, pieces), stages, cost, rank});
+              entries.push_back({item, cost, rank});
             }
             schedule.slots += pieces - 1;
             schedule.pieces = std::max(schedule.pieces, pieces);
           }
-        if (edge > 1)
+        if (edge > 1 && 3 * dearest > longest) {  // short tiles are left for balance
+          // The worker that is free first gets the longest, so that neighbours begin soon after each other.
+          std::stable_sort(entries.begin() + static_cast<std::ptrdiff_t>(group), entries.end(), [](const Entry &x, const Entry &y) { return x.cost > y.cost; });
           for (size_t x = group; x < entries.size(); ++x) entries[x].rank = entries[x].rank > owed ? entries[x].rank : dearest;
+        }
       }
   entries = by_rank(entries);
 
@@ -202,7 +219,7 @@ Attempt attempt(const Tiling &t, int workers, const Costs &costs, bool zeros_els
   const size_t whole = entries.size();
   std::vector<bool> late(whole);
   std::vector<int64_t> loads = order.loads();
-  if (cut) level(entries, worker, late, loads, schedule, tile_cost);
+  if (cut) level(t, entries, worker, late, loads, schedule, tile_cost);
   made.longest = *std::max_element(loads.begin(), loads.end());
 
   // In every worker's list: the pieces that level() made, what was there before, and at last the tiles that it took them from.

@@ -1,5 +1,6 @@
 // Which block of the grid computes what: a static list made on the host, longest sums first. No CUDA header, so tests need no GPU.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -13,6 +14,7 @@ struct Tiling {
   int64_t m = 0, n = 0, k = 0, batch = 1;
   int tile_m = 1, tile_n = 1, stage_k = 1;
   int64_t rows_from = 0, rows_to = INT64_MAX;  // the rows of tiles that one launch computes: a product may be cut into strips
+  int spared = 0;  // eighths of a stage's work that are left out where a diagonal crosses the tile
 
   TRITRI_HD constexpr int64_t tiles_m() const { return (m + tile_m - 1) / tile_m; }
   TRITRI_HD constexpr int64_t tiles_n() const { return (n + tile_n - 1) / tile_n; }
@@ -25,13 +27,21 @@ struct Tiling {
     if (r.empty()) return {0, 0};
     return {r.begin / stage_k, (r.end + stage_k - 1) / stage_k};
   }
+  // What stages [r.begin, r.end) of a tile cost, in whole ones.
+  int64_t cost(int64_t i, int64_t j, Range r) const {
+    const auto crossed = [&](Fill fill, Range lines) {
+      const int64_t begin = lines.begin / stage_k, end = (lines.end + stage_k - 1) / stage_k;
+      return fill == Fill::full ? 0 : std::max<int64_t>(0, std::min(r.end, end) - std::max(r.begin, begin));
+    };
+    return r.size() - spared * (crossed(a, rows(i)) + crossed(b, cols(j))) / 8;
+  }
   TRITRI_HD constexpr bool c_holds_some(int64_t i, int64_t j) const {
     return c == Fill::full || (c == Fill::lower ? rows(i).end - 1 >= cols(j).begin : rows(i).begin <= cols(j).end - 1);
   }
   TRITRI_HD constexpr bool c_holds_all(int64_t i, int64_t j) const { return block_is_whole(c, false, rows(i), cols(j)); }
   bool operator==(const Tiling &o) const {
     return a == o.a && b == o.b && c == o.c && m == o.m && n == o.n && k == o.k && batch == o.batch && tile_m == o.tile_m && tile_n == o.tile_n && stage_k == o.stage_k &&
-           rows_from == o.rows_from && rows_to == o.rows_to;
+           rows_from == o.rows_from && rows_to == o.rows_to && spared == o.spared;
   }
   // Structurally zero and wholly C's: nothing to compute, only zeros to store.
   TRITRI_HD constexpr bool only_zeros(int64_t i, int64_t j) const { return c_holds_all(i, j) && k_range(a, b, k, rows(i), cols(j)).empty(); }
@@ -64,7 +74,7 @@ struct Costs {
 
 // A summary in closed form of the schedule that make_schedule would make: sums over at most 64 x 64 sampled tiles.
 struct Load {
-  double stages = 0;   // of all tiles and batches
+  double stages = 0;   // of all tiles and batches, as they cost
   double tiles = 0;    // that a worker computes
   double longest = 0;  // stages of one tile
   double longest_worker(int workers, const Costs &costs) const;
