@@ -254,7 +254,8 @@ TRITRI_API tritri_status tritri_download(tritri_context *context, const tritri_m
 /* ------------------------------------------------------------------------------------------------ 5. one call on host arrays */
 
 /* tritri_multiply with host arrays in and out, under the same rules: on a CPU context without a copy, on a CUDA context through device memory that
- * is allocated for the call. Synchronous. */
+ * is allocated for the call. There a large triangle times a triangle on the same side moves and computes at the same time where all three arrays lie in
+ * pinned memory (tritri_host_allocate): in smaller products, which round otherwise than one does, and the same way each time. Synchronous. */
 TRITRI_API tritri_status tritri_multiply_host(tritri_context *context, const tritri_multiply_options *options, const tritri_matrix_desc *a_desc, const void *a,
                                               const tritri_matrix_desc *b_desc, const void *b, const tritri_matrix_desc *c_desc, void *c);
 

@@ -368,18 +368,18 @@ void CudaDevice::multiply_host(const tritri_multiply_options &options, const Ope
   };
   const Job a = job(true, device.a, device.a_data, host.a, host.a_data), b = job(true, device.b, device.b_data, host.b, host.b_data),
             c = job(false, from, device.c_data, to, host.c_data);
-  // Large triangles are multiplied in blocks of rows, whatever memory they come from: the same inputs give the same bits.
+  // Large triangles out of pinned memory are multiplied in blocks of rows, while others come and go. Ordinary memory keeps the host's threads busy
+  // before and after: the blocks' smaller products would only cost it time.
   std::vector<RowBlock> blocks;
   const bool only_triangle = !in_place && to.fill != Fill::full;  // blocks leave what lies beside it in C alone
-  if (to.bytes() >= blocks_worth && only_triangle && options.algorithm != TRITRI_ALGORITHM_CUBLAS && has_row_blocks(problem))
-    blocks = row_blocks(problem, block_height);
   const auto pinned = [](const Job &x) { return Transfer::pinned(x.host, x.host_data); };
-  const bool overlaps = !blocks.empty() && pinned(a) && pinned(b) && pinned(c);
+  if (to.bytes() >= blocks_worth && only_triangle && options.algorithm != TRITRI_ALGORITHM_CUBLAS && has_row_blocks(problem) && pinned(a) && pinned(b) && pinned(c))
+    blocks = row_blocks(problem, block_height);
   const auto run_part = [&](const Problem &part) { run(part, choose(part, options.algorithm, traits_, own.get() ? workspace_bytes_ : room - total), workspace_.get()); };
   synchronous("tritri_multiply_host", [&] {
     try {
       const HostZeros zeros(host.c, to.fill == host.c.fill ? Fill::full : to.fill, host.c_data);
-      if (overlaps) {
+      if (!blocks.empty()) {
         const bool by_rows = host.c.order == Order::row;  // else the problem's A is op(B)
         overlap(blocks, by_rows ? a : b, one_input ? nullptr : by_rows ? &b : &a, c, run_part);
         return;
@@ -389,11 +389,7 @@ void CudaDevice::multiply_host(const tritri_multiply_options &options, const Ope
         if (!one_input) transfer_->begin_upload(b, stream_);
       }
       if (adds) transfer_->begin_upload(job(true, device.c, device.c_data, host.c, host.c_data), stream_);
-      if (blocks.empty()) enqueue(problem, options.algorithm);
-      for (const RowBlock &block : blocks) {
-        if (block.ahead) run_part(*block.ahead);
-        for (const Problem &part : block.products) run_part(part);
-      }
+      enqueue(problem, options.algorithm);
       transfer_->download(from, device.c_data, to, host.c_data, stream_);
     } catch (...) {
       // Nothing reads the caller's memory, or ours, any more.
