@@ -46,7 +46,7 @@ using namespace tritri::cuda;
 struct Stored {
   int rows, cols;  // as stored
   int fill, unit, column_order, op;
-  int64_t ld, stride;
+  int64_t ld, stride;  // ld 0: packed
   bool transposes() const { return op == TRITRI_OP_TRANSPOSE || op == TRITRI_OP_CONJ_TRANSPOSE; }
 };
 
@@ -54,7 +54,11 @@ __host__ __device__ inline bool is_held(const Stored &x, int r, int c) {
   if (x.unit && r == c) return false;
   return x.fill == TRITRI_FILL_FULL || (x.fill == TRITRI_FILL_LOWER ? r >= c : r <= c);
 }
-__host__ __device__ inline int64_t place(const Stored &x, int r, int c) { return x.column_order ? c * x.ld + r : r * x.ld + c; }
+__host__ __device__ inline Lines lines_of(const Stored &x) {
+  const auto fill = static_cast<Fill>(x.fill);
+  return {x.column_order ? flipped(fill) : fill, x.ld == 0, x.column_order ? x.cols : x.rows, x.column_order ? x.rows : x.cols, x.ld};
+}
+__host__ __device__ inline int64_t place(const Stored &x, int r, int c) { return x.column_order ? lines_of(x).offset(c, r) : lines_of(x).offset(r, c); }
 
 // A sum in twice the working precision of double (Ogita, Rump, Oishi: Dot2), and the sum of the magnitudes for the error bound.
 struct Sum {
@@ -181,10 +185,10 @@ std::vector<Way> ways_of(Dtype dtype, const GpuTraits &traits) {
 }
 
 Layout layout(Dtype dtype, const Stored &x, int batch) {
-  return {dtype, static_cast<Fill>(x.fill), x.unit != 0, x.column_order ? Order::column : Order::row, Storage::strided, x.rows, x.cols, x.ld, batch, x.stride};
+  return {dtype, static_cast<Fill>(x.fill), x.unit != 0, x.column_order ? Order::column : Order::row, x.ld == 0 ? Storage::packed : Storage::strided, x.rows, x.cols, x.ld, batch, x.stride};
 }
 
-int64_t extent(const Stored &x, int batch) { return (batch - 1) * x.stride + (x.column_order ? x.cols : x.rows) * x.ld; }
+int64_t extent(const Stored &x, int batch) { return (batch - 1) * x.stride + (x.ld == 0 ? lines_of(x).extent() : lines_of(x).count * x.ld); }
 
 // Host data: NaN, and random numbers inside the fill; `special` sprinkles Inf and NaN there as well.
 template <class T>
@@ -228,6 +232,11 @@ void check_one(const GpuTraits &traits, std::mt19937 &random, Tally &tally, int 
     x.ld = (x.column_order ? x.rows : x.cols) + (pick(2) ? pick(9) : 0);
     if (pick(2)) x.ld = (x.ld + 3) / 4 * 4;
     x.stride = input && pick(4) == 0 ? 0 : (x.column_order ? x.cols : x.rows) * x.ld + (pick(2) ? 0 : pick(5));
+    if (x.fill != TRITRI_FILL_FULL && pick(3) == 0) {
+      x.ld = 0;
+      if (input && lines_of(x).profile == Fill::lower && lines_of(x).count > lines_of(x).length) std::swap(x.rows, x.cols), x.op ^= TRITRI_OP_TRANSPOSE;
+      x.stride = input && pick(4) == 0 ? 0 : lines_of(x).extent() + pick(5);
+    }
     return x;
   };
   const Stored a_as = stored(job.m, job.k, true), b_as = stored(job.k, job.n, true), c_as = stored(job.m, job.n, false);

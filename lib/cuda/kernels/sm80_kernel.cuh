@@ -23,7 +23,7 @@ struct Sm80Arguments {
       : p(problem), a(problem.a, element_bytes(problem.dtype)), b(transposed(problem.b), element_bytes(problem.dtype)), order(order),
         batch(static_cast<unsigned>(problem.batch)), conj_b(problem.a.conj != problem.b.conj), conj_c(problem.a.conj) {
     const int64_t size = element_bytes(problem.dtype);
-    c_aligned = (reinterpret_cast<uintptr_t>(problem.c.data) | static_cast<uint64_t>(problem.c.ld * size) | static_cast<uint64_t>(problem.c.batch_stride * size)) % 16 == 0;
+    c_aligned = !problem.c.packed && (reinterpret_cast<uintptr_t>(problem.c.data) | static_cast<uint64_t>(problem.c.ld * size) | static_cast<uint64_t>(problem.c.batch_stride * size)) % 16 == 0;
   }
 };
 
@@ -67,7 +67,7 @@ struct Sm80Shape {
   using LoaderB = PanelLoader<T, Tr::tile_n, Tr::tile_k, row_b, threads>;
 };
 
-// Assumes: batch * tiles fits gridDim.x; m, n, k < 2^30; no operand packed, C apart from A and B.
+// Assumes: batch * tiles fits gridDim.x; m, n, k < 2^30; packed inputs have no whole lines beside their triangle; C apart from A and B.
 template <class Tr>
 __global__ void __launch_bounds__(Sm80Shape<Tr>::threads, Tr::resident) sm80(const __grid_constant__ Sm80Arguments args) {
   using Shape = Sm80Shape<Tr>;
@@ -211,7 +211,7 @@ __global__ void __launch_bounds__(Sm80Shape<Tr>::threads, Tr::resident) sm80(con
       if (whole) return {sum, false};
       return settle<T>(p, batch, i, j + e, sum);
     };
-    T *const to = target + i * p.c.ld + j;
+    T *const to = target + (p.c.packed ? p.c.offset(i, 0) : i * p.c.ld) + j;
     if (args.c_aligned && j >= held.begin && j + vector <= held.end) {
       Vector<T> values{};
       if (!replaces) values = *reinterpret_cast<const Vector<T> *>(to);

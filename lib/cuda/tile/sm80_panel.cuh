@@ -17,17 +17,29 @@ struct Panel {
   Fill fill;             // lower: k <= x
   bool unit;
   bool lines_along_k;
+  int bend;               // how many elements farther apart each two lines are than the two before: 1 or -1 for packed triangles
   bool aligned_lines;     // every line begins on a 16-byte boundary
   bool aligned_elements;  // complex elements are aligned to their own size
 
   // Of op(A); for op(B) pass its transpose.
   Panel(const View &v, int64_t element_size)
-      : data(v.data), ld(v.ld), batch_stride(v.batch_stride), count(v.rows), depth(v.cols), fill(v.fill), unit(v.unit), lines_along_k(v.row_lines) {
+      : data(v.data), ld(v.ld), batch_stride(v.batch_stride), count(v.rows), depth(v.cols), fill(v.fill), unit(v.unit), lines_along_k(v.row_lines), bend(0) {
+    if (v.packed) {  // element q of line l lies at l ld + bend l (l - 1) / 2 + q
+      const Lines lines = v.lines();
+      bend = lines.profile == Fill::lower ? 1 : -1;
+      ld = lines.profile == Fill::lower ? 1 : lines.length - 1;
+    }
     const uint64_t bits = reinterpret_cast<uintptr_t>(v.data) | static_cast<uint64_t>(v.ld * element_size) | static_cast<uint64_t>(v.batch_stride * element_size);
-    aligned_lines = bits % 16 == 0;
+    aligned_lines = !v.packed && bits % 16 == 0;
     aligned_elements = bits % static_cast<uint64_t>(element_size) == 0;
   }
 };
+
+// Elements from a line on to `lines` later ones.
+__device__ __forceinline__ int64_t between_lines(const Panel &p, int line, int lines) {
+  const int64_t distance = lines * p.ld;
+  return p.bend == 0 ? distance : distance + p.bend * (static_cast<int64_t>(lines) * (2 * static_cast<int64_t>(line) + lines - 1) / 2);
+}
 
 // Consecutive elements that travel in one 16-byte access.
 template <class T> inline constexpr int vector_elements = 16 / static_cast<int>(sizeof(T));
@@ -148,8 +160,8 @@ class PanelLoader {
   __device__ __forceinline__ PanelLoader(const Panel &p, const T *data, int x0, int k0)
       : panel(p), x0(x0), k0(k0), whole_turns(p, tile, depth, x0, k0), whole_way(p.lines_along_k ? whole_along_k : p.aligned_lines ? whole_vectors : single),
         masked_way(p.lines_along_k ? masked_lines : p.aligned_lines && p.fill != Fill::lower && !p.unit ? masked_vectors : masked_single) {
-    const int64_t x = x0 + my_x(), k = k0 + my_k();
-    from = data + (p.lines_along_k ? x * p.ld + k : k * p.ld + x);
+    const int x = x0 + my_x(), k = k0 + my_k();
+    from = data + (p.lines_along_k ? between_lines(p, 0, x) + k : between_lines(p, 0, k) + x);
   }
 
   // Turns come in order, from 0.
@@ -162,6 +174,7 @@ class PanelLoader {
     else if (how == single) along_x<1, false>(stage, turn);
     else along_x<1, true>(stage, turn);
     pass();
+    if (panel.bend != 0 && !panel.lines_along_k) from += between_lines(panel, k0 + turn * depth + my_k(), depth) - depth * panel.ld;
   }
 
   // The same in `parts` calls, for a turn that is whole and comes in vectors; then pass.
@@ -219,7 +232,7 @@ class PanelLoader {
     for (int dx = 0; dx < tile; dx += step_x) {
 #pragma unroll
       for (int dk = 0; dk < depth; dk += lanes_k) place<masked>(panel, to + dk * row + dx, source + dk, mask, dx, dk);
-      source += step_x * panel.ld;
+      source += between_lines(panel, x0 + x + dx, step_x);
     }
   }
 
@@ -255,7 +268,7 @@ class PanelLoader {
           }
         }
       }
-      source += Along::step_k * panel.ld;
+      source += width == 1 ? between_lines(panel, k0 + turn * depth + k + dk, Along::step_k) : Along::step_k * panel.ld;
     }
   }
 };
