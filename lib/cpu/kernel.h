@@ -18,8 +18,9 @@ struct Kernel {
 
   int mr, nr;
   // tile (+)= sum over k of a's column times b's row; says whether all of the tile is finite. B's panel is aligned to 64 bytes. Rows of the tile are `step` apart,
-  // of a complex one nr.
-  bool (*run)(int64_t k, const R *a, const R *b, R *tile, int64_t step, bool add);
+  // of a complex one nr. In the first `edge` k B holds nothing in the second half of its columns, or, where it is negative, in the last -edge k nothing in the first half: real
+  // kernels leave those out.
+  bool (*run)(int64_t k, int64_t edge, const R *a, const R *b, R *tile, int64_t step, bool add);
 
   constexpr int64_t tile_numbers() const { return int64_t{mr} * nr * planes; }
 };

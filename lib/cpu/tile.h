@@ -36,7 +36,7 @@ class TileMaker {
         if constexpr (std::is_same_v<T, R>) {
           if (direct(step, x)) to = c + p_.c.offset(x.rows.begin, x.cols.begin), apart = p_.c.ld;
         }
-        const bool finite = kernel_.run(now.size(), a.at(x.row_panel, now.begin), b.at(x.col_panel, now.begin), to, apart, now.begin > whole.begin);
+        const bool finite = kernel_.run(now.size(), edge(now, x.cols.begin), a.at(x.row_panel, now.begin), b.at(x.col_panel, now.begin), to, apart, now.begin > whole.begin);
         if (!finite && now.end == whole.end &&
             finish_.mend(whole, x.rows, x.cols, packed(a, x.row_panel, whole.begin, kernel_.mr), packed(b, x.col_panel, whole.begin, kernel_.nr), x.sums) && to != x.sums)
           finish_.store(x.rows, x.cols, x.sums, c);
@@ -71,6 +71,14 @@ class TileMaker {
     int64_t row_panel, col_panel;
     Number *sums;
   };
+
+  // Part of a panel's k in which B's diagonal leaves half of the columns, see Kernel::run.
+  int64_t edge(Range k, int64_t col) const {
+    const int64_t middle = col + kernel_.nr / 2;
+    if (p_.b.fill == Fill::lower) return std::clamp<int64_t>(middle - k.begin, 0, k.size());
+    if (p_.b.fill == Fill::upper) return -std::clamp<int64_t>(k.end - middle, 0, k.size());
+    return 0;
+  }
 
   // Whether the kernel's tile is C as it is.
   template <class Number>

@@ -44,7 +44,7 @@ template <class R, int bytes, int count>
 
 // mr rows of nv vectors stay in registers over the whole k loop.
 template <class R, int bytes, int mr, int nv>
-bool real_tile(int64_t k, const R *a, const R *b, R *tile, int64_t step, bool add) {
+bool real_tile(int64_t k, int64_t edge, const R *a, const R *b, R *tile, int64_t step, bool add) {
   using V = typename Vector<R, bytes>::type;
   typedef typename Vector<R, bytes>::type Unaligned __attribute__((aligned(sizeof(R))));
   constexpr int lanes = bytes / static_cast<int>(sizeof(R));
@@ -55,7 +55,16 @@ bool real_tile(int64_t k, const R *a, const R *b, R *tile, int64_t step, bool ad
     for (int j = 0; j < nv; ++j) __builtin_prefetch(tile + i * step + j * lanes, 1);
   }
   V sum[mr][nv] = {};
-  for (int64_t l = 0; l < k; ++l, a += mr, b += nv * lanes) {
+  static_assert(nv == 2, "an edge leaves one of two vectors");
+  const auto one_vector = [&](int64_t count, int j) __attribute__((always_inline)) {
+    for (int64_t l = 0; l < count; ++l, a += mr, b += nv * lanes) {
+      const V row = reinterpret_cast<const V *>(b)[j];
+#pragma GCC unroll 16
+      for (int i = 0; i < mr; ++i) sum[i][j] += a[i] * row;
+    }
+  };
+  one_vector(edge, 0);
+  for (int64_t l = 0; l < k - (edge < 0 ? -edge : edge); ++l, a += mr, b += nv * lanes) {
     const V *row = reinterpret_cast<const V *>(b);
 #pragma GCC unroll 16
     for (int i = 0; i < mr; ++i) {
@@ -63,6 +72,7 @@ bool real_tile(int64_t k, const R *a, const R *b, R *tile, int64_t step, bool ad
       for (int j = 0; j < nv; ++j) sum[i][j] += a[i] * row[j];
     }
   }
+  one_vector(-edge, 1);
 #pragma GCC unroll 16
   for (int i = 0; i < mr; ++i) {
 #pragma GCC unroll 4
@@ -76,7 +86,7 @@ bool real_tile(int64_t k, const R *a, const R *b, R *tile, int64_t step, bool ad
 }
 
 template <class R, int bytes, int mr, int nv>
-bool complex_tile(int64_t k, const R *a, const R *b, R *tile, int64_t, bool add) {
+bool complex_tile(int64_t k, int64_t, const R *a, const R *b, R *tile, int64_t, bool add) {
   using V = typename Vector<R, bytes>::type;
   constexpr int lanes = bytes / static_cast<int>(sizeof(R));
   V re[mr][nv] = {}, im[mr][nv] = {};
