@@ -154,7 +154,6 @@ TEST_CASE("blocked: batches that no cache holds, with and without Inf", "[blocke
       cpu::BlockedSettings settings;
       settings.kernels = set;
       settings.far_bytes = 0;
-      settings.seconds_per_thread = 1e-8;
       REQUIRE(compare(wish, seed, settings, seed % 4 ? 0 : 2) == "");
     }
   }
