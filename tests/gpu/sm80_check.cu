@@ -165,12 +165,13 @@ const CompactVariants &compact_of(Dtype dtype) { return dtype == Dtype::f32 ? co
 // One instantiation of a skeleton, as it is launched.
 struct Way {
   std::string name;
+  bool takes_packed;
   std::function<void(const Problem &, cudaStream_t)> enqueue;
 };
 std::vector<Way> ways_of(Dtype dtype, const GpuTraits &traits) {
   std::vector<Way> ways;
   const auto add = [&](const char *skeleton, int m, int n, int pieces, auto enqueue) {
-    ways.push_back({std::string(skeleton) + " " + std::to_string(m) + "x" + std::to_string(n) + (pieces > 1 ? "/" + std::to_string(pieces) : ""), enqueue});
+    ways.push_back({std::string(skeleton) + " " + std::to_string(m) + "x" + std::to_string(n) + (pieces > 1 ? "/" + std::to_string(pieces) : ""), skeleton == std::string("sm80"), enqueue});
   };
   const Sm80Variants &sm80 = variants_of(dtype);
   for (const Sm80Variant *v = sm80.first; v != sm80.first + sm80.count; ++v) add("sm80", v->tile_m, v->tile_n, 1, [v](const Problem &p, cudaStream_t stream) { sm80_launch(p, *v, stream); });
@@ -279,7 +280,9 @@ void check_one(const GpuTraits &traits, std::mt19937 &random, Tally &tally, int 
     std::printf("refused: m %d n %d k %d\n", job.m, job.n, job.k);
     ++tally.failures;
   }
+  const bool packed = problem.a.packed || problem.b.packed || problem.c.packed;
   for (const Way &way : ways_of(dtype, traits)) {
+    if (packed && !way.takes_packed) continue;
     CHECK(cudaMemcpy(got, before, bytes(c), cudaMemcpyDeviceToDevice));
     CHECK(cudaMemset(written, 0, c.size()));
     CHECK(cudaMemset(verdict, 0, sizeof(Verdict)));

@@ -17,7 +17,7 @@ struct Wide {
 struct Medium {
   using Core = CompactDmmaCore<float, 2, 2>;  // 32 x 16 per warp
   static constexpr int tile_m = 32, tile_n = 32, depth = 64, slices = 4, stages = 5, resident = 2;
-  static constexpr CompactCost cost = {1.85e-6, 0.71e-6, 0.969e-6, 0.655, 1.44e-6, 0.46e-6};
+  static constexpr CompactCost cost = {1.85e-6, 0.71e-6, 0.969e-6, 0.75, 1.44e-6, 0.46e-6};
 };
 constexpr CompactVariant variants[] = {compact_variant<Small>(), compact_variant<Wide>(), compact_variant<Medium>()};
 

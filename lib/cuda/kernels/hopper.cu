@@ -16,14 +16,14 @@ namespace tritri::cuda {
 namespace hopper {
 namespace {
 
-// Measured on an H200: what a stage takes a worker, what a launch takes beside its work, what a tile costs beside its stages. What diagonals spare counts
+// Measured on an H200: what a stage takes a worker, what a launch takes beside its work, what a tile costs beside its stages, and what more it costs in a batch. What diagonals spare counts
 // where that balances better.
 template <class T> struct Model;
-template <> struct Model<Float32> { static constexpr double stage = 1.15e-6, launch = 4.5e-6; static constexpr int spared = 0; static constexpr Costs costs{3, 8, 4}; };
-template <> struct Model<Tf32<256, 2>> { static constexpr double stage = 0.70e-6, launch = 8e-6; static constexpr int spared = 3; static constexpr Costs costs{4, 8, 8}; };
-template <> struct Model<Tf32<128, 1>> { static constexpr double stage = 0.55e-6, launch = 2e-6; static constexpr int spared = 2; static constexpr Costs costs{5, 16, 1}; };
-template <bool B> struct Model<Half<B, 256, 2>> { static constexpr double stage = 0.67e-6, launch = 5e-6; static constexpr int spared = 0; static constexpr Costs costs{6, 8, 4}; };
-template <bool B> struct Model<Half<B, 128, 1>> { static constexpr double stage = 0.4e-6, launch = 2.5e-6; static constexpr int spared = 0; static constexpr Costs costs{5, 16, 1}; };
+template <> struct Model<Float32> { static constexpr double stage = 1.2e-6, launch = 5e-6, many = 2.5e-6; static constexpr int spared = 0; static constexpr Costs costs{3, 8, 4}; };
+template <> struct Model<Tf32<256, 2>> { static constexpr double stage = 0.70e-6, launch = 12e-6, many = 20e-6; static constexpr int spared = 3; static constexpr Costs costs{4, 8, 8}; };
+template <> struct Model<Tf32<128, 1>> { static constexpr double stage = 0.6e-6, launch = 2.5e-6, many = 2e-6; static constexpr int spared = 2; static constexpr Costs costs{5, 16, 1}; };
+template <bool B> struct Model<Half<B, 256, 2>> { static constexpr double stage = 0.67e-6, launch = 5e-6, many = 0; static constexpr int spared = 0; static constexpr Costs costs{6, 8, 4}; };
+template <bool B> struct Model<Half<B, 128, 1>> { static constexpr double stage = 0.4e-6, launch = 2.5e-6, many = 0; static constexpr int spared = 0; static constexpr Costs costs{5, 16, 1}; };
 
 constexpr int64_t kMostColumns = INT_MAX - 1024;
 constexpr int64_t kMostBlocks = 65535, kMostRows = kMostBlocks * kArrangeEdge;  // of a grid's second and third dimension
@@ -188,6 +188,7 @@ Plan plan(const Problem &p, const GpuTraits &traits) {
     const double tiles = std::max(1.0, load.tiles / workers);
     if (!mappable(p.c, sizeof(typename T::Element))) plan.seconds += kApart * T::accumulators * tiles;
     if (p.beta != std::complex<double>(0, 0)) plan.seconds += kAdded<T> * T::accumulators * tiles;
+    if (p.batch > 1) plan.seconds += Model<T>::many * tiles;
     ++launches;
   });
   const Places w = places<T>(p, part, cuts || launches > 1, workers);

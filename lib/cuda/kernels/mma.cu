@@ -31,7 +31,7 @@ double seconds_of(const Problem &p, const MmaVariant &v, const GpuTraits &traits
   // The longest tile's turns hide behind the work of others, where there is enough.
   const double more = std::max(work, wait), less = std::min(work, wait);
   // Tiles on an edge or a cut through C, with beta all of them, are stored with a look at every element.
-  constexpr double careful = 0.7e-6;
+  constexpr double careful = 1.6e-6;
   const bool all = p.beta != std::complex<double>(0, 0), edges = p.c.fill != Fill::full || p.m % v.tile_m != 0 || p.n % v.tile_n != 0;
   const double on_edges = static_cast<double>(std::max(ceil_div(p.m, v.tile_m), ceil_div(p.n, v.tile_n))) * batch;
   const double looked_at = all ? std::max(tiles, on_edges) : edges ? on_edges : 0, rounds = static_cast<double>(v.tile_m * v.tile_n) / (128.0 * v.slices);

@@ -49,8 +49,9 @@ double seconds_of(const Problem &p, const Sm80Variant &v, const GpuTraits &trait
   const double rate_per_sm = unit / sms * (v.alone + (v.rate - v.alone) * share);
   const double bytes = static_cast<double>(p.m) * static_cast<double>(p.n) * batch * static_cast<double>(element_bytes(p.dtype));
   // Where many short tiles follow each other on a multiprocessor, what each takes beside its products is not hidden.
-  const double each = 4e-6 * std::max(1.0, v.tile_m * v.tile_n / 8192.0);
-  const double beside = each * std::max(0.0, blocks / sms - v.resident) * std::min(1.0, 128 / std::max(1.0, length));
+  const double each = (p.dtype == Dtype::f64 ? 10e-6 : p.dtype == Dtype::f32 ? 8e-6 : p.dtype == Dtype::c128 ? 7e-6 : 4e-6) * std::max(1.0, v.tile_m * v.tile_n / 8192.0);
+  const double average = work / (real_products * v.tile_m * v.tile_n * blocks);
+  const double beside = each * std::max(0.0, blocks / sms - v.resident) * std::min(1.0, 256 / std::max(1.0, average));
   // Sums that come out as zero are looked at again.
   const double zeros = p.a.fill != Fill::full && p.b.fill != Fill::full ? 1e-6 : 0;
   return 4e-6 + zeros + beside + std::max({work / (unit * v.rate), longest / rate_per_sm, bytes / traits.bytes_per_second});
