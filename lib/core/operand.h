@@ -72,6 +72,19 @@ struct Lines {
   }
 };
 
+// Where line l begins, strided or packed, without cases: element q of the line lies at l * step + bend * l (l - 1) / 2 + q.
+struct LineStarts {
+  int64_t step;
+  int bend;
+  TRITRI_HD constexpr int64_t at(int64_t line) const { return line * step + bend * (line * (line - 1) / 2); }
+};
+// All but packed trapezoids that end with whole lines have them.
+TRITRI_HD constexpr bool has_line_starts(const Lines &lines) { return !(lines.packed && lines.profile == Fill::lower && lines.count > lines.length); }
+TRITRI_HD constexpr LineStarts line_starts(const Lines &lines) {
+  if (!lines.packed || lines.profile == Fill::full) return {lines.packed ? lines.length : lines.ld, 0};
+  return lines.profile == Fill::lower ? LineStarts{1, 1} : LineStarts{lines.length - 1, -1};
+}
+
 struct Layout {
   Dtype dtype;
   Fill fill;

@@ -163,7 +163,7 @@ template <class T>
 bool can(const Problem &p, const GpuTraits &traits) {
   const Tiling t = tiling<T>(p);
   return takes(static_cast<const T *>(nullptr), p.dtype, p.compute) && traits.compute_major == 9 && traits.compute_minor == 0 &&
-         traits.shared_bytes >= static_cast<size_t>(Pipe<T>::bytes) && p.m <= kMostRows && p.k <= kMostRows && p.n <= kMostColumns &&
+         traits.shared_bytes >= static_cast<size_t>(Pipe<T>::bytes) && has_line_starts(p.c.lines()) && p.m <= kMostRows && p.k <= kMostRows && p.n <= kMostColumns &&
          p.batch <= kMostBlocks && t.tiles_n() <= kMostTiles && t.tiles_m() * t.tiles_n() * p.batch <= most_tiles<T>(traits);
 }
 
@@ -320,7 +320,7 @@ void launch_strip(const Problem &p, const Tiling &tiling, const Places &w, char 
   args.b = side<T>(p.b, w.b, memory);
   args.c = p.c_data();
   args.ldc = p.c.ld;
-  args.c_packed = p.c.packed;
+  args.c_rows = line_starts(p.c.lines());
   args.c_batch_stride = p.c.batch_stride;
   args.alpha = static_cast<float>(p.alpha.real());
   args.beta = static_cast<float>(p.beta.real());

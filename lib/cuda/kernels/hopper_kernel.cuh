@@ -42,8 +42,8 @@ struct Arguments {
   Side a, b;
   void *c;
   int64_t ldc, c_batch_stride;
+  LineStarts c_rows;  // the same as ldc where C is not packed
   float alpha, beta;
-  bool c_packed;
   bool whole_lines;  // C's lines and matrices are 16-byte aligned, and there from end to end
   bool zero_boxes;   // tiles that are only zeros are stored by the copy engine
   float4 *partials;
@@ -53,8 +53,6 @@ struct Arguments {
   Item items[kNearItems];
 
   __device__ const Item *list() const { return far_items ? far_items : items; }
-  // Where row i of C would begin if it were whole.
-  __device__ int64_t row_of_c(int64_t i) const { return c_packed ? Lines{tiling.c, true, tiling.m, tiling.n, 0}.offset(i, 0) : i * ldc; }
 };
 static_assert(sizeof(Arguments) <= 16384, "kernel parameters: 32764 bytes at most, and every launch copies them");
 
@@ -311,7 +309,7 @@ __device__ __forceinline__ void store_carefully(const Arguments &args, const Wor
     float v = empty ? 0.0f : sums[x];
     if (!isfinite(v)) v = exact_sum<T>(args, w.batch, i, j);
     if (!empty) v *= args.alpha;
-    auto *c = static_cast<typename T::Element *>(args.c) + w.batch * args.c_batch_stride + args.row_of_c(i) + j;
+    auto *c = static_cast<typename T::Element *>(args.c) + w.batch * args.c_batch_stride + args.c_rows.at(i) + j;
     if (args.beta != 0.0f) v = fmaf(args.beta, T::widen(*c), v);
     *c = T::narrow(v);
   }
@@ -324,7 +322,7 @@ __device__ __forceinline__ void prefetch(const Arguments &args, const Work &w, c
   const auto *const c = static_cast<const typename T::Element *>(args.c) + w.batch * args.c_batch_stride;
   for (int x = p.t; x < T::group_m * across; x += 128) {
     const int i = w.m0 + p.row + x / across, j = w.n0 + p.column + x % across * length;
-    if (columns_held(args.tiling, i).hold(j)) prefetch_l2(c + args.row_of_c(i) + j);
+    if (columns_held(args.tiling, i).hold(j)) prefetch_l2(c + args.c_rows.at(i) + j);
   }
 }
 

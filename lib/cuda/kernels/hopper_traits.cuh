@@ -127,7 +127,7 @@ struct Float {
       for (int x = 0; x < accumulators; ++x)
         if (!(x & 2 ? right : left).hold(row(x))) sums[x] = 0;
     }
-    const auto line = [&](int x) { return c + args.row_of_c(row(x)); };
+    const auto line = [&](int x) { return c + row(x) * args.ldc; };
     const bool whole = stored_whole(args, w.m0 + p.row, group_m, n0, group_n);
     // C is read before the first store, which reading would have to wait for. Two columns of a row: x and x + 2.
     if (args.beta != 0.0f && whole) {
@@ -140,7 +140,7 @@ struct Float {
     } else if (args.beta != 0.0f) {
 #pragma unroll
       for (int x = 0; x < accumulators; x += x % 4 ? 3 : 1) {
-        const float *const from = line(x);
+        const float *const from = c + args.c_rows.at(row(x));
         if (held_left.hold(row(x))) sums[x] = fmaf(args.beta, from[0], sums[x]);
         if (held_right.hold(row(x))) sums[x + 2] = fmaf(args.beta, from[1], sums[x + 2]);
       }
@@ -151,7 +151,7 @@ struct Float {
     } else {
 #pragma unroll
       for (int x = 0; x < accumulators; x += x % 4 ? 3 : 1) {
-        float *const to = line(x);
+        float *const to = c + args.c_rows.at(row(x));
         if (held_left.hold(row(x))) to[0] = sums[x];
         if (held_right.hold(row(x))) to[1] = sums[x + 2];
       }
@@ -628,7 +628,7 @@ struct Half {
     bool whole;
 
     __device__ uint32_t vector(int x) const { return room + swizzled(4 * x + (lane >> 3), lane & 7); }
-    __device__ uint16_t *vector_in_c(int x) const { return c + args.row_of_c(m + 4 * x + (lane >> 3)) + n + (lane & 7) * 8; }
+    __device__ uint16_t *vector_in_c(int x) const { return c + (m + 4 * x + (lane >> 3)) * args.ldc + n + (lane & 7) * 8; }
     __device__ uint32_t pair(int row) const { return room + swizzled(row, lane >> 2) + (lane & 3) * 4; }
 
     __device__ void load() const {
@@ -643,7 +643,7 @@ struct Half {
           for (int x = 0; x < 8; ++x) {
             const Bounds held = columns_held(args.tiling, m + rows + x);
             const int j = n + 2 * lane;
-            const uint16_t *const from = c + args.row_of_c(m + rows + x) + j;
+            const uint16_t *const from = c + args.c_rows.at(m + rows + x) + j;
             both[x] = (held.hold(j) ? from[0] : 0u) | (held.hold(j + 1) ? from[1] : 0u) << 16;
           }
 #pragma unroll
@@ -660,7 +660,7 @@ struct Half {
         for (int row = 0; row < 16; ++row) {
           const Bounds held = columns_held(args.tiling, m + row);
           const int j = n + 2 * lane;
-          uint16_t *const to = c + args.row_of_c(m + row) + j;
+          uint16_t *const to = c + args.c_rows.at(m + row) + j;
           const uint32_t both = load1(pair(row));
           if (held.hold(j)) to[0] = static_cast<uint16_t>(both);
           if (held.hold(j + 1)) to[1] = static_cast<uint16_t>(both >> 16);

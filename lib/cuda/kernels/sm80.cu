@@ -48,10 +48,11 @@ double seconds_of(const Problem &p, const Sm80Variant &v, const GpuTraits &trait
   const double share = v.resident > 1 ? (together - 1) / (v.resident - 1) : 1;
   const double rate_per_sm = unit / sms * (v.alone + (v.rate - v.alone) * share);
   const double bytes = static_cast<double>(p.m) * static_cast<double>(p.n) * batch * static_cast<double>(element_bytes(p.dtype));
-  // Where many short tiles follow each other on a multiprocessor, what each takes beside its products is not hidden.
-  const double each = (p.dtype == Dtype::f64 ? 10e-6 : p.dtype == Dtype::f32 ? 8e-6 : p.dtype == Dtype::c128 ? 7e-6 : 4e-6) * std::max(1.0, v.tile_m * v.tile_n / 8192.0);
+  // Where many short tiles follow each other on a multiprocessor, what each takes beside its products is not hidden; least so among matrices of a batch.
   const double average = work / (real_products * v.tile_m * v.tile_n * blocks);
-  const double beside = each * std::max(0.0, blocks / sms - v.resident) * std::min(1.0, 256 / std::max(1.0, average));
+  const bool few = p.dtype == Dtype::f64 && p.batch == 1;
+  const double each = few || p.dtype == Dtype::c64 ? 4e-6 : p.dtype == Dtype::f64 ? 10e-6 : p.dtype == Dtype::f32 ? 8e-6 : 7e-6;
+  const double beside = each * std::max(1.0, v.tile_m * v.tile_n / 8192.0) * std::max(0.0, blocks / sms - v.resident) * std::min(1.0, (few ? 128 : 256) / std::max(1.0, few ? length : average));
   // Sums that come out as zero are looked at again.
   const double zeros = p.a.fill != Fill::full && p.b.fill != Fill::full ? 1e-6 : 0;
   return 4e-6 + zeros + beside + std::max({work / (unit * v.rate), longest / rate_per_sm, bytes / traits.bytes_per_second});
@@ -67,14 +68,8 @@ void each_possible(const Problem &p, const GpuTraits &traits, F &&f) {
   }
 }
 
-// A packed trapezoid whose last lines are whole.
-bool has_whole_lines(const View &x) {
-  const Lines lines = x.lines();
-  return x.packed && lines.profile == Fill::lower && lines.count > lines.length;
-}
-
 bool can(const Problem &p, const GpuTraits &traits) {
-  if (!traits.at_least(8, 0) || has_whole_lines(p.a) || has_whole_lines(p.b)) return false;
+  if (!traits.at_least(8, 0) || !has_line_starts(p.a.lines()) || !has_line_starts(p.b.lines())) return false;
   if (std::max({p.m, p.n, p.k}) >= int64_t{1} << 30) return false;
   if (p.dtype == Dtype::f32 && p.compute == TRITRI_COMPUTE_TF32) return false;
   bool any = false;

@@ -24,11 +24,9 @@ struct Panel {
   // Of op(A); for op(B) pass its transpose.
   Panel(const View &v, int64_t element_size)
       : data(v.data), ld(v.ld), batch_stride(v.batch_stride), count(v.rows), depth(v.cols), fill(v.fill), unit(v.unit), lines_along_k(v.row_lines), bend(0) {
-    if (v.packed) {  // element q of line l lies at l ld + bend l (l - 1) / 2 + q
-      const Lines lines = v.lines();
-      bend = lines.profile == Fill::lower ? 1 : -1;
-      ld = lines.profile == Fill::lower ? 1 : lines.length - 1;
-    }
+    const LineStarts starts = line_starts(v.lines());
+    ld = starts.step;
+    bend = starts.bend;
     const uint64_t bits = reinterpret_cast<uintptr_t>(v.data) | static_cast<uint64_t>(v.ld * element_size) | static_cast<uint64_t>(v.batch_stride * element_size);
     aligned_lines = !v.packed && bits % 16 == 0;
     aligned_elements = bits % static_cast<uint64_t>(element_size) == 0;

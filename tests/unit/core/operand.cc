@@ -21,6 +21,7 @@ TEST_CASE("Lines address every element where the header says it lies") {
         REQUIRE((position >= range.begin && position < range.end) == naive.exists(i, j));
         if (!naive.exists(i, j)) continue;
         REQUIRE(lines.offset(line, position) == naive.offset(0, i, j));
+        if (has_line_starts(lines)) REQUIRE(line_starts(lines).at(line) + position == lines.offset(line, position));
         last = std::max(last, naive.offset(0, i, j));
         ++held;
       }
@@ -37,6 +38,16 @@ TEST_CASE("Lines address every element where the header says it lies") {
       }
     }
   });
+}
+
+TEST_CASE("every layout but a packed trapezoid that ends with whole lines has line starts") {
+  CHECK(has_line_starts({Fill::lower, true, 5, 5, 0}));
+  CHECK(has_line_starts({Fill::lower, true, 4, 5, 0}));
+  CHECK(!has_line_starts({Fill::lower, true, 6, 5, 0}));
+  CHECK(has_line_starts({Fill::upper, true, 6, 5, 0}));
+  CHECK(has_line_starts({Fill::lower, false, 6, 5, 7}));
+  const Lines large{Fill::upper, true, 100000, 100000, 0};
+  CHECK(line_starts(large).at(99999) + 99999 == large.offset(99999, 99999));
 }
 
 TEST_CASE("offsets pass 2^31 without truncation") {
