@@ -10,6 +10,7 @@
 #include "cuda/runtime/check.h"
 #include "cuda/tile/compact_panel.cuh"
 #include "cuda/tile/element.h"
+#include "cuda/tile/hopper.cuh"
 
 namespace tritri::cuda {
 
@@ -82,14 +83,14 @@ struct CompactShape {
 };
 
 // Between the blocks of a cluster. PTX ISA: st.async writes 16 bytes to another block's shared memory and counts them at its barrier.
-__device__ __forceinline__ unsigned shared_address(const void *place) { return static_cast<unsigned>(__cvta_generic_to_shared(place)); }
 __device__ __forceinline__ void cluster_expect(unsigned barrier, unsigned bytes) {
 #if __CUDA_ARCH__ >= 900
   if (threadIdx.x == 0) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+    hopper::barrier_init(barrier, 1);
+    hopper::publish_barriers();
   }
+  __syncwarp();  // the lanes go on as one: racecheck takes the two for a race of lanes otherwise
+  if (threadIdx.x == 0) hopper::barrier_expect(barrier, bytes);
   __syncwarp();
   asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 #endif
@@ -104,25 +105,13 @@ __device__ __forceinline__ void send(T *place, unsigned barrier, int rank, Vecto
 #if __CUDA_ARCH__ >= 900
   const double2 &bits = reinterpret_cast<const double2 &>(v);
   asm volatile("{\n\t.reg .b32 to, at;\n\tmapa.shared::cluster.u32 to, %0, %2;\n\tmapa.shared::cluster.u32 at, %1, %2;\n\t"
-               "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.f64 [to], {%3, %4}, [at];\n\t}" ::"r"(shared_address(place)), "r"(barrier), "r"(rank),
+               "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.f64 [to], {%3, %4}, [at];\n\t}" ::"r"(hopper::shared_address(place)), "r"(barrier), "r"(rank),
                "d"(bits.x), "d"(bits.y) : "memory");
 #endif
 }
 __device__ __forceinline__ void cluster_arrived(unsigned barrier) {
 #if __CUDA_ARCH__ >= 900
   asm volatile("{\n\t.reg .pred done;\n\twait:\n\tmbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], 0;\n\t@!done bra wait;\n\t}" ::"r"(barrier) : "memory");
-#endif
-}
-
-// Programmatic dependent launch: the next launch's blocks may come while this one works, up to the place where they wait for its end.
-__device__ __forceinline__ void let_next_begin() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-__device__ __forceinline__ void wait_for_earlier() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
@@ -221,27 +210,27 @@ __global__ void __launch_bounds__(CompactShape<Tr>::threads, Tr::resident) compa
   T *const stages = reinterpret_cast<T *>(shared_bytes);
   Sum *const sums = reinterpret_cast<Sum *>(shared_bytes);
 
-  let_next_begin();
+  hopper::launch_dependents();  // the next launch's blocks may come while this one works, up to where they wait for its end
   const int log_pieces = args.log_pieces, piece = blockIdx.x & ((1 << log_pieces) - 1), x = blockIdx.x >> log_pieces, y = blockIdx.y, batch = blockIdx.z;
   const int row = args.cols_outer ? x : y, col = args.cols_outer ? y : x;
   const int i0 = (args.rows_down ? args.tiles_m - 1 - row : row) * Tr::tile_m, j0 = (args.cols_down ? args.tiles_n - 1 - col : col) * Tr::tile_n;
   const int i_end = min(i0 + Tr::tile_m, args.m), j_end = min(j0 + Tr::tile_n, args.n);
   if (j_end <= i0 + args.first || j0 >= i_end - 1 + args.last) {  // outside the fill of C
-    wait_for_earlier();
+    hopper::wait_for_primary();
     return;
   }
   // k_range, in 32 bits.
   const int k_first = max(i0 & args.a_above, j0 & args.b_below), k_last = min(min(i_end | args.a_far, j_end | args.b_far), args.k);
   const int own_rows = Tr::tile_m >> log_pieces;
   if (k_first >= k_last) {
-    wait_for_earlier();
+    hopper::wait_for_primary();
     finish<Tr, 0>(args, batch, i0 + piece * own_rows, j0, own_rows, sums, 0, 0);
     return;
   }
   const int steps = static_cast<int>((k_last - k_first + Core::step - 1u) / Core::step), before = piece * steps >> log_pieces, my_steps = ((piece + 1) * steps >> log_pieces) - before;
   const int k_begin = k_first + before * Core::step, k_end = min(k_begin + my_steps * Core::step, k_last), turns = static_cast<int>((my_steps + Shape::turn_steps - 1u) / Shape::turn_steps);
   Sum *const incoming = reinterpret_cast<Sum *>(shared_bytes + Shape::work_bytes);
-  const unsigned barrier = shared_address(incoming + Shape::plane);
+  const unsigned barrier = hopper::shared_address(incoming + Shape::plane);
   if (log_pieces > 0) cluster_expect(barrier, Tr::tile_m * Tr::tile_n * sizeof(Sum));
 
   typename Shape::LoaderA loader_a(args.a, batch, i0, k_begin, k_end);
@@ -251,7 +240,7 @@ __global__ void __launch_bounds__(CompactShape<Tr>::threads, Tr::resident) compa
   const int warp_row = warp / Shape::warps_n * Core::warp_m, warp_col = warp % Shape::warps_n * Core::warp_n;
   const int a_place = warp_row * Shape::StageA::step_x(args.a.along_k) + Core::template place_a<typename Shape::StageA>(args.a.along_k);
   const int b_place = Shape::StageA::size + warp_col * Shape::StageB::step_x(args.b.along_k) + Core::template place_b<typename Shape::StageB>(args.b.along_k);
-  wait_for_earlier();
+  hopper::wait_for_primary();
 
   Core core;
   T *fill = stages;
