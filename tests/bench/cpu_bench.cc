@@ -1,11 +1,12 @@
 // The CPU device against OpenBLAS GEMM and TRMM in one process: C = A B, both lower triangular, the other triangles NaN for us (the peers get zeros there, since
 // GEMM reads them). Ours and the peers take turns, each going once through the same sets of inputs after one call to warm up, so that caches and a busy machine are the same for all;
-// ratios are medians over the turns. OpenBLAS's threads spin for some 20 ms after each of its calls, on cores that ours needs, so from n = 256 ours waits until
-// they sleep; --rush 1 leaves the wait out. TRMM works in place: the copy of B that it overwrites is made outside its time. `best` times are the shortest turns, for
+// ratios are medians over the turns. OpenBLAS's threads spin for 2^28 ticks after each of its calls (100 ms at 2.6 GHz), on cores that ours needs, so from n = 256 ours waits until
+// the process uses no more CPU time; --rush 1 leaves the wait out. TRMM works in place: the copy of B that it overwrites is made outside its time. `best` times are the shortest turns, for
 // machines that others use too. `packed_seconds` is ours with A and B packed. A batch, as in 32x10000, is one call of ours and a loop of GEMM calls over one set.
 // Prints JSON.
 //   cpu_bench [--threads 2] [--blas libopenblas.so.0] [--seconds 1] [--rush 0] [--dtype float32|float64] n|nxbatch...
 #include <dlfcn.h>
+#include <time.h>
 
 #include <algorithm>
 #include <chrono>
@@ -66,6 +67,21 @@ Blas load_blas(const std::string &path, int threads) {
 
 void check(tritri_status status) {
   if (status != TRITRI_OK) throw std::runtime_error(tritri_last_error());
+}
+
+double processor_seconds() {
+  timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+// Until no thread of the process runs, or for a second.
+void wait_for_idle_threads() {
+  for (int i = 0; i < 50; ++i) {
+    const double before = processor_seconds();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    if (processor_seconds() - before < 5e-4) return;
+  }
 }
 
 double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
@@ -140,7 +156,7 @@ void bench(const Blas &blas, const Settings &settings, tritri_context *context, 
   const double end = seconds() + settings.seconds;
   for (int turn = -1; turn < 7 || seconds() < end; ++turn) {
     const double g = timed([&](Set<T> &set) { blas.gemm(n, set.a_zero.data(), set.b_zero.data(), set.c.data()); });
-    if (n >= 256 && !settings.rush) std::this_thread::sleep_for(std::chrono::milliseconds(40));
+    if (n >= 256 && !settings.rush) wait_for_idle_threads();
     const double o = timed([&](Set<T> &set) { check(tritri_multiply_host(context, nullptr, &in, set.a.data(), &in, set.b.data(), &out, set.c.data())); });
     const double q = timed([&](Set<T> &set) { check(tritri_multiply_host(context, nullptr, &packed, set.a_packed.data(), &packed, set.b_packed.data(), &out, set.c.data())); });
     for (Set<T> &set : sets) set.work = set.b_zero;
@@ -207,7 +223,7 @@ void bench_batch(const Blas &blas, const Settings &settings, tritri_context *con
     const double g = timed([&] {
       for (size_t at = 0; at < all; at += elements) blas.gemm(n, &a_zero[at], &b_zero[at], &theirs[at]);
     });
-    if (n >= 64 && !settings.rush) std::this_thread::sleep_for(std::chrono::milliseconds(40));
+    if (n >= 64 && !settings.rush) wait_for_idle_threads();
     const double o = timed([&] { check(tritri_multiply_host(context, nullptr, &in, a.data(), &in, b.data(), &out, mine.data())); });
     if (turn < 0) continue;  // warm-up
     ours.push_back(o);

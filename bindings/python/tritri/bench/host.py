@@ -13,8 +13,18 @@ from .products import ITEM, Mode
 
 # What is rotated: more than the last level caches of today's desktop processors.
 CACHE_BYTES = 32 << 20
-# OpenBLAS's threads spin for some 20 ms after each of its calls, on cores that the next contender needs.
-BLAS_SETTLES = 0.04
+# OpenBLAS's threads spin for 2**28 ticks after each of its calls (100 ms at 2.6 GHz), on cores that the next contender needs. They are waited for, at most so many seconds.
+BLAS_SETTLES = 1
+
+
+def wait_for_idle_threads() -> None:
+    """Until no thread of this process runs."""
+    end = time.perf_counter() + BLAS_SETTLES
+    while time.perf_counter() < end:
+        before = time.process_time()
+        time.sleep(0.02)
+        if time.process_time() - before < 5e-4:
+            return
 
 
 def numpy_dtype(name: str) -> np.dtype:
@@ -200,7 +210,7 @@ class HostMachine:
                 if contender.before:
                     contender.before()
                 if restless and contender.name.startswith(OURS):
-                    time.sleep(BLAS_SETTLES)
+                    wait_for_idle_threads()
                 start = time.perf_counter()
                 for call in group:
                     call()
