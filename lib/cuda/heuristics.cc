@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
 
 #include "core/error.h"
 #include "cuda/kernels/table.h"
@@ -31,6 +32,35 @@ bool better(const Choice &x, const Choice &y, size_t limit) {
   const bool x_fits = x.workspace() <= limit, y_fits = y.workspace() <= limit;
   if (x_fits != y_fits) return x_fits;
   return x_fits ? x.plan.seconds < y.plan.seconds : x.workspace() < y.workspace();
+}
+
+// Calls f with everything that can serve a product, simt first.
+template <class F>
+void each_choice(const Problem &problem, const GpuTraits &traits, size_t limit, F &&f) {
+  for (size_t index = 0; index < kernels().size(); ++index) {
+    const Kernel &kernel = *kernels()[index];
+    if (!kernel.can(problem, traits)) continue;
+    Choice choice;
+    choice.plan = kernel.plan(problem, traits);
+    choice.plan.algorithm = TRITRI_ALGORITHM_KERNEL;
+    choice.plan.kernel = static_cast<int>(index);
+    choice.plan.kernel_name = kernel.name;
+    f(choice);
+  }
+  if (traits.cublas_version == 0) return;
+  for (const CublasPlan &blas : cublas_candidates(problem, traits, limit)) {
+    Choice choice;
+    choice.cublas = blas;
+    choice.plan.algorithm = TRITRI_ALGORITHM_CUBLAS;
+    choice.plan.kernel = static_cast<int>(blas.form);
+    choice.plan.kernel_name = name(blas.form);
+    choice.plan.tile_m = blas.strip;
+    choice.plan.tile_n = problem.n;
+    choice.plan.tile_k = blas.panel;
+    choice.plan.workspace = blas.bytes;
+    choice.plan.seconds = blas.seconds;
+    f(choice);
+  }
 }
 
 // Nothing; the result alone, since some kernels read packed inputs; everything.
@@ -101,30 +131,7 @@ Staged staged(const Problem &problem, const Unpacking &unpacking, void *workspac
 
 std::vector<Choice> every_choice(const Problem &problem, const GpuTraits &traits, size_t limit) {
   std::vector<Choice> choices;
-  for (size_t index = 0; index < kernels().size(); ++index) {
-    const Kernel &kernel = *kernels()[index];
-    if (!kernel.can(problem, traits)) continue;
-    Choice choice;
-    choice.plan = kernel.plan(problem, traits);
-    choice.plan.algorithm = TRITRI_ALGORITHM_KERNEL;
-    choice.plan.kernel = static_cast<int>(index);
-    choice.plan.kernel_name = kernel.name;
-    choices.push_back(std::move(choice));
-  }
-  if (traits.cublas_version == 0) return choices;
-  for (const CublasPlan &blas : cublas_candidates(problem, traits, limit)) {
-    Choice choice;
-    choice.cublas = blas;
-    choice.plan.algorithm = TRITRI_ALGORITHM_CUBLAS;
-    choice.plan.kernel = static_cast<int>(blas.form);
-    choice.plan.kernel_name = name(blas.form);
-    choice.plan.tile_m = blas.strip;
-    choice.plan.tile_n = problem.n;
-    choice.plan.tile_k = blas.panel;
-    choice.plan.workspace = blas.bytes;
-    choice.plan.seconds = blas.seconds;
-    choices.push_back(std::move(choice));
-  }
+  each_choice(problem, traits, limit, [&](Choice &choice) { choices.push_back(std::move(choice)); });
   return choices;
 }
 
@@ -139,19 +146,19 @@ Choice choose(const Problem &problem, int32_t algorithm, const GpuTraits &traits
     nothing.plan.reason = "there is nothing to multiply";
     return nothing;
   }
-  std::vector<Choice> choices;
+  Choice best;
+  int candidates = 0;
   for (const Unpacking &unpacking : unpackings(problem)) {
     const Staged moved = staged(problem, unpacking, nullptr);
-    for (Choice &choice : every_choice(moved.problem, traits, limit > moved.bytes ? limit - moved.bytes : 0)) {
-      if (algorithm != TRITRI_ALGORITHM_AUTO && choice.plan.algorithm != algorithm) continue;
+    each_choice(moved.problem, traits, limit > moved.bytes ? limit - moved.bytes : 0, [&](Choice &choice) {
+      if (algorithm != TRITRI_ALGORITHM_AUTO && choice.plan.algorithm != algorithm) return;
       choice.unpacking = unpacking;
       choice.copies = moved.bytes;
       choice.plan.seconds += copy_seconds(problem, moved, traits);
-      choices.push_back(std::move(choice));
-    }
+      if (candidates++ == 0 || better(choice, best, limit)) best = choice;
+    });
   }
-  Choice best = *std::min_element(choices.begin(), choices.end(), [&](const Choice &x, const Choice &y) { return better(x, y, limit); });
-  best.plan.reason = algorithm == TRITRI_ALGORITHM_AUTO ? text("least modelled time of ", choices.size(), " candidates") : "asked for";
+  best.plan.reason = algorithm == TRITRI_ALGORITHM_AUTO ? "least modelled time of " + std::to_string(candidates) + " candidates" : "asked for";
   return best;
 }
 

@@ -35,10 +35,9 @@ struct Amount {
 Amount amount_of(const Problem &p, const CompactVariant &v) {
   Amount amount;
   const double batch = static_cast<double>(p.batch), real_products = is_complex(p.dtype) ? 4 : 1;
-  sample_tiles(p, v.tile_m, v.tile_n, [&](int64_t tiles, int64_t length) {
-    amount.products += real_products * batch * static_cast<double>(tiles * v.tile_m * v.tile_n) * static_cast<double>(length);
-    if (length > 0) amount.summed += batch * static_cast<double>(tiles);
-  });
+  const TileSums sums = tile_sums(p, v.tile_m, v.tile_n);
+  amount.products = real_products * batch * sums.k * static_cast<double>(v.tile_m * v.tile_n);
+  amount.summed = batch * sums.tiles;
   amount.all = batch * static_cast<double>(ceil_div(p.m, v.tile_m)) * static_cast<double>(ceil_div(p.n, v.tile_n));
   const double average = amount.products / (real_products * batch * static_cast<double>(p.m) * static_cast<double>(p.n));
   if (p.batch > 1 && average > 56 && average < 384) amount.overlap = 0.8;
@@ -76,7 +75,8 @@ bool can(const Problem &p, const GpuTraits &traits) {
   if (!traits.at_least(8, 0) || traits.compute_minor != 0 || p.a.packed || p.b.packed || p.c.packed || p.batch > 65535) return false;
   if (std::max({p.m, p.n, p.k}) > (p.dtype == Dtype::c64 ? 2048 : 1536)) return false;  // beyond that, tiles of this size read too much
   if (p.dtype == Dtype::f32 && p.compute == TRITRI_COMPUTE_TF32) return false;
-  return best_of(p, traits).variant != nullptr;
+  const CompactVariants variants = variants_of(p);
+  return std::any_of(variants.first, variants.first + variants.count, [&](const CompactVariant &v) { return fits(v, traits); });
 }
 
 Plan plan(const Problem &p, const GpuTraits &traits) {

@@ -18,13 +18,8 @@ bool fits(const MmaVariant &v, const GpuTraits &traits) { return v.shared_bytes 
 
 double seconds_of(const Problem &p, const MmaVariant &v, const GpuTraits &traits) {
   const double batch = static_cast<double>(p.batch);
-  double steps = 0, tiles = 0, longest = 0;
-  sample_tiles(p, v.tile_m, v.tile_n, [&](int64_t count, int64_t length) {
-    if (length == 0) return;
-    tiles += static_cast<double>(count) * batch;
-    steps += static_cast<double>(count * ceil_div(length, block_edge)) * batch;
-    longest = std::max(longest, static_cast<double>(ceil_div(length, block_edge * v.slices)));
-  });
+  const TileSums sums = tile_sums(p, v.tile_m, v.tile_n, block_edge);
+  const double tiles = sums.tiles * batch, steps = sums.k * batch, longest = static_cast<double>(ceil_div(sums.longest, block_edge * v.slices));
   const double elements = static_cast<double>(p.m) * static_cast<double>(p.n) + static_cast<double>(p.k) * static_cast<double>(p.m + p.n);
   const double memory = elements / 2 * batch * static_cast<double>(element_bytes(p.dtype)) / traits.bytes_per_second;
   const double work = std::max((tiles * v.costs.tile + steps * v.costs.step) / traits.multiprocessors, memory), wait = (longest - 1) * v.costs.turn;

@@ -2,10 +2,41 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
 
 namespace tritri::cuda {
 namespace {
+
+// A row or a column of tiles, in elements and in the stages that these touch as k.
+struct Line {
+  Range elements, stages;
+};
+
+// Tiling's answers from lines whose divisions are done: lists of work have many tiles on few lines, and a launch waits for them.
+class Sums {
+ public:
+  explicit Sums(const Tiling &t) : t_(t), all_(up(t.k)) {}
+  Line row(int64_t i) const { return line(t_.rows(i)); }
+  Line col(int64_t j) const { return line(t_.cols(j)); }
+  Range stages(const Line &row, const Line &col) const {
+    return k_range(t_.a, t_.b, t_.k, row.elements, col.elements).empty() ? Range{0, 0} : k_range(t_.a, t_.b, all_, row.stages, col.stages);
+  }
+  int64_t cost(const Line &row, const Line &col, Range r) const {
+    if (t_.spared == 0) return r.size();
+    const auto crossed = [&](Fill fill, Range diagonal) {
+      return fill == Fill::full ? 0 : std::max<int64_t>(0, std::min(r.end, diagonal.end) - std::max(r.begin, diagonal.begin));
+    };
+    return r.size() - t_.spared * (crossed(t_.a, row.stages) + crossed(t_.b, col.stages)) / 8;
+  }
+
+ private:
+  int64_t up(int64_t k) const { return (k + t_.stage_k - 1) / t_.stage_k; }
+  Line line(Range elements) const { return {elements, {elements.begin / t_.stage_k, up(elements.end)}}; }
+
+  const Tiling &t_;
+  int64_t all_;
+};
 
 constexpr int kMostPieces = 255;
 constexpr int kGather = 1;  // what it costs to add one more piece, in stages
@@ -22,6 +53,7 @@ Item item_of(uint32_t tile, int slot, int piece, int pieces) {
   item.slot = static_cast<uint32_t>(slot) & 0xfff;
   item.piece = static_cast<uint8_t>(piece);
   item.pieces = static_cast<uint8_t>(pieces);
+  if (pieces == 1) return item;  // the whole of it needs no division
   item.begin = static_cast<uint8_t>(256 * piece / pieces);
   item.end = static_cast<uint8_t>(256 * (piece + 1) / pieces);
   return item;
@@ -39,74 +71,118 @@ std::vector<Entry> by_rank(const std::vector<Entry> &entries) {
   return sorted;
 }
 
-// Workers by load, least first: a binary heap whose root alone ever changes.
+// Workers by load, least first, of equals the first. A key holds load and worker, so that comparing needs no branches.
 class Workers {
  public:
-  explicit Workers(int count) {
-    for (int w = 0; w < count; ++w) heap_.push_back({0, w});
-  }
+  explicit Workers(int count) : count_(static_cast<size_t>(count)) { heap_.reserve(count_ + 1); }
   std::vector<int64_t> loads() const {
-    std::vector<int64_t> loads(heap_.size());
-    for (const Node &node : heap_) loads[static_cast<size_t>(node.worker)] = node.load;
+    std::vector<int64_t> loads(count_);
+    for (size_t x = 0; x < std::min(heap_.size(), count_); ++x) loads[worker_of(heap_[x])] = static_cast<int64_t>(heap_[x] >> kBits);
     return loads;
   }
   int give_least_loaded(int cost) {
-    const int worker = heap_[0].worker;
-    const Node moved{heap_[0].load + cost, worker};
+    const uint64_t more = static_cast<uint64_t>(cost) << kBits;
+    if (heap_.size() < count_) return give_idle(more);
+    const uint64_t moved = heap_[0] + more;
     size_t at = 0;
-    for (size_t child; (child = 2 * at + 1) < heap_.size(); at = child) {
-      if (child + 1 < heap_.size() && heap_[child + 1].before(heap_[child])) ++child;
-      if (!heap_[child].before(moved)) break;
+    for (size_t child; (child = 2 * at + 1) < count_; at = child) {
+      child += heap_[child + 1] < heap_[child];
+      if (heap_[child] > moved) break;
       heap_[at] = heap_[child];
     }
     heap_[at] = moved;
-    return worker;
+    return static_cast<int>(worker_of(moved));
   }
 
  private:
-  struct Node {
-    int64_t load;
-    int worker;
-    bool before(const Node &other) const { return load != other.load ? load < other.load : worker < other.worker; }
-  };
-  std::vector<Node> heap_;
+  static constexpr int kBits = 16;
+  static size_t worker_of(uint64_t key) { return static_cast<size_t>(key & ((1 << kBits) - 1)); }
+
+  // While some have nothing to do, the first of them is the least loaded; the others need no order yet.
+  int give_idle(uint64_t more) {
+    const size_t worker = heap_.size();
+    if (more == 0) return static_cast<int>(worker);
+    heap_.push_back(more + worker);
+    if (heap_.size() == count_) {
+      std::make_heap(heap_.begin(), heap_.end(), std::greater<>());
+      heap_.push_back(UINT64_MAX);  // every child has a neighbour
+    }
+    return static_cast<int>(worker);
+  }
+
+  size_t count_;
+  std::vector<uint64_t> heap_;  // a binary one whose root alone changes, once all have something
 };
 
-// Beside what a tile costs.
-int cost_of(const Tiling &t, const Item &item) {
-  const int64_t cols = t.tiles_n(), i = item.tile / cols % t.tiles_m(), j = item.tile % cols;
-  const Range whole = t.stages(i, j), part = item.part(whole.size());
-  return static_cast<int>(t.cost(i, j, {whole.begin + part.begin, whole.begin + part.end}));
+// The least and the most loaded worker, of equals the first.
+struct Ends {
+  size_t low, high;
+};
+Ends ends(const std::vector<int64_t> &load) {
+  Ends ends{0, 0};
+  for (size_t w = 1; w < load.size(); ++w) {
+    if (load[w] < load[ends.low]) ends.low = w;
+    if (load[w] > load[ends.high]) ends.high = w;
+  }
+  return ends;
 }
+
+// A tiling's lines, each looked at once.
+struct Grid {
+  const Tiling &t;
+  Sums sums{t};
+  std::vector<Line> rows, cols;
+
+  explicit Grid(const Tiling &tiling) : t(tiling) {
+    for (int64_t i = 0; i < t.rows_end(); ++i) rows.push_back(sums.row(i));
+    for (int64_t j = 0; j < t.tiles_n(); ++j) cols.push_back(sums.col(j));
+  }
+  // Beside what a tile costs.
+  int cost_of(const Line &row, const Line &col, Range whole, const Item &item) const {
+    const Range part = item.part(whole.size());
+    return static_cast<int>(sums.cost(row, col, {whole.begin + part.begin, whole.begin + part.end}));
+  }
+};
 
 // Whole tiles leave some workers with more to do than others. Those hand the first stages of a tile to the least loaded one, which adds
 // an entry at the end, and do the rest of it late, when that piece is there.
-void level(const Tiling &t, std::vector<Entry> &entries, std::vector<int> &worker, std::vector<bool> &late, std::vector<int64_t> &load, Schedule &schedule, int tile_cost) {
+void level(const Grid &grid, std::vector<Entry> &entries, std::vector<int> &worker, std::vector<bool> &late, std::vector<int64_t> &load, Schedule &schedule, int tile_cost) {
   const int workers = static_cast<int>(load.size());
+  const int64_t tiles_m = grid.t.tiles_m(), tiles_n = grid.t.tiles_n();
+  // Every worker's tiles that are not in pieces yet, the largest first.
+  std::vector<size_t> first(load.size(), late.size()), next(late.size());
+  for (size_t x = late.size(); x-- > 0;) {
+    if (entries[x].item.pieces > 1) continue;
+    size_t &head = first[static_cast<size_t>(worker[x])];
+    next[x] = head;
+    head = x;
+  }
   for (int round = 0; round < workers && schedule.slots < most_slots(workers); ++round) {
-    const auto high = std::max_element(load.begin(), load.end()), low = std::min_element(load.begin(), load.end());
-    size_t x = 0;  // the largest tile that is not in pieces yet
-    while (x < late.size() && (worker[x] != high - load.begin() || entries[x].item.pieces > 1)) ++x;
+    const auto [low, high] = ends(load);
+    const size_t x = first[high];
     if (x == late.size() || entries[x].cost == 0) return;
     Entry &rest = entries[x];
     Entry piece = rest;
     piece.item = item_of(rest.item.tile, schedule.slots, 0, 2);
+    const Line &row = grid.rows[static_cast<size_t>(rest.item.tile / tiles_n % tiles_m)], &col = grid.cols[static_cast<size_t>(rest.item.tile % tiles_n)];
+    const Range whole = grid.sums.stages(row, col);
     // As much as leaves both with the same, but no more than three quarters.
-    const int64_t most = (*high - *low + kGather - tile_cost) / 2;
+    const int64_t most = (load[high] - load[low] + kGather - tile_cost) / 2;
     int parts = 0;
     for (int step = 128; step > 0; step /= 2) {
       piece.item.end = static_cast<uint8_t>(parts + step);
-      if (parts + step <= 192 && cost_of(t, piece.item) <= most) parts += step;
+      if (parts + step <= 192 && grid.cost_of(row, col, whole, piece.item) <= most) parts += step;
     }
     piece.item.end = static_cast<uint8_t>(parts);
-    const int moved = cost_of(t, piece.item);
-    if (moved < 2 || *low + moved + tile_cost >= *high) return;
+    const int moved = grid.cost_of(row, col, whole, piece.item);
+    if (moved < 2 || load[low] + moved + tile_cost >= load[high]) return;
     rest.item = item_of(rest.item.tile, schedule.slots, 1, 2);
     rest.item.begin = static_cast<uint8_t>(parts);
     late[x] = true;
-    *high += kGather - moved;
-    *low += moved + tile_cost;
-    worker.push_back(static_cast<int>(low - load.begin()));
+    first[high] = next[x];
+    load[high] += kGather - moved;
+    load[low] += moved + tile_cost;
+    worker.push_back(static_cast<int>(low));
     entries.push_back(piece);
     ++schedule.slots;
     schedule.pieces = std::max(schedule.pieces, 2);
@@ -115,19 +191,35 @@ void level(const Tiling &t, std::vector<Entry> &entries, std::vector<int> &worke
 
 }  // namespace
 
+int64_t Tiling::cost(int64_t i, int64_t j, Range r) const {
+  const Sums sums(*this);
+  return sums.cost(sums.row(i), sums.col(j), r);
+}
+
 Load measure(const Tiling &t) {
   Load load;
   const int64_t rows = t.rows_end(), cols = t.tiles_n();
   const int64_t step_i = std::max<int64_t>(1, (rows - t.rows_from) / 64), step_j = std::max<int64_t>(1, cols / 64);
   const double weight = static_cast<double>(step_i * step_j) * static_cast<double>(t.batch);
-  for (int64_t i = t.rows_from + step_i / 2; i < rows; i += step_i)
-    for (int64_t j = step_j / 2; j < cols; j += step_j) {
-      if (!t.c_holds_some(i, j) || t.only_zeros(i, j)) continue;
-      const double stages = static_cast<double>(t.cost(i, j, t.stages(i, j)));
-      load.stages += stages * weight;
-      load.tiles += weight;
-      load.longest = std::max(load.longest, stages);
+  const Sums sums(t);
+  std::vector<Line> columns;
+  for (int64_t j = step_j / 2; j < cols; j += step_j) columns.push_back(sums.col(j));
+  int64_t tiles = 0, longest = 0, all = 0;
+  for (int64_t i = t.rows_from + step_i / 2; i < rows; i += step_i) {
+    const Line row = sums.row(i);
+    for (const Line &col : columns) {
+      if (!t.c_holds_some(row.elements, col.elements)) continue;
+      const Range range = sums.stages(row, col);
+      if (range.empty() && block_is_whole(t.c, false, row.elements, col.elements)) continue;
+      const int64_t stages = sums.cost(row, col, range);
+      all += stages;
+      ++tiles;
+      longest = std::max(longest, stages);
     }
+  }
+  load.stages = static_cast<double>(all) * weight;
+  load.tiles = static_cast<double>(tiles) * weight;
+  load.longest = static_cast<double>(longest);
   return load;
 }
 
@@ -169,11 +261,11 @@ struct Attempt {
 };
 
 // With sums cut into pieces of at most `limit` stages; 0: none is cut.
-Attempt attempt(const Tiling &t, int workers, const Costs &costs, bool zeros_elsewhere, double limit) {
+Attempt attempt(const Grid &grid, double longest, int workers, const Costs &costs, bool zeros_elsewhere, double limit) {
+  const Tiling &t = grid.t;
   const bool cut = limit > 0;
   const int64_t rows = t.tiles_m(), cols = t.tiles_n();
   const int64_t edge = costs.neighbours;
-  const double longest = recall_load(t).longest;
   const int tile_cost = static_cast<int>(costs.tile);
   const int owed = static_cast<int>(t.k / t.stage_k) + tile_cost + 2;  // above every cost
 
@@ -188,14 +280,17 @@ Attempt attempt(const Tiling &t, int workers, const Costs &costs, bool zeros_els
         int dearest = 0;
         for (int64_t i = group_i; i < std::min(t.rows_end(), group_i + edge); ++i)
           for (int64_t j = group_j; j < std::min(cols, group_j + edge); ++j) {
-            if (!t.c_holds_some(i, j) || (zeros_elsewhere && t.only_zeros(i, j))) continue;
-            const int stages = static_cast<int>(t.cost(i, j, t.stages(i, j)));
-            int pieces = cut ? std::clamp(static_cast<int>(std::ceil(stages / limit)), 1, kMostPieces) : 1;
+            const Line &row = grid.rows[static_cast<size_t>(i)], &col = grid.cols[static_cast<size_t>(j)];
+            if (!t.c_holds_some(row.elements, col.elements)) continue;
+            const Range whole = grid.sums.stages(row, col);
+            if (zeros_elsewhere && whole.empty() && block_is_whole(t.c, false, row.elements, col.elements)) continue;
+            const int stages = static_cast<int>(grid.sums.cost(row, col, whole));
+            int pieces = cut && stages > limit ? std::min(static_cast<int>(std::ceil(stages / limit)), kMostPieces) : 1;
             if (schedule.slots + pieces - 1 > most_slots(workers)) pieces = 1;
             for (int piece = 0; piece < pieces; ++piece) {
               const auto tile = static_cast<uint32_t>((batch * rows + i) * cols + j);
               const Item item = item_of(tile, schedule.slots, piece, pieces);
-              const int cost = cost_of(t, item) + tile_cost;
+              const int cost = (pieces == 1 ? stages : grid.cost_of(row, col, whole, item)) + tile_cost;
               dearest = std::max(dearest, cost);
               // Pieces that others wait for come first, here and so in every worker's list: a worker that waits has handed in all that it
               // owes, and the workers that it waits for never wait before handing in theirs.
@@ -219,7 +314,7 @@ Attempt attempt(const Tiling &t, int workers, const Costs &costs, bool zeros_els
   const size_t whole = entries.size();
   std::vector<bool> late(whole);
   std::vector<int64_t> loads = order.loads();
-  if (cut) level(t, entries, worker, late, loads, schedule, tile_cost);
+  if (cut) level(grid, entries, worker, late, loads, schedule, tile_cost);
   made.longest = *std::max_element(loads.begin(), loads.end());
 
   // In every worker's list: the pieces that level() made, what was there before, and at last the tiles that it took them from.
@@ -241,13 +336,14 @@ Attempt attempt(const Tiling &t, int workers, const Costs &costs, bool zeros_els
 
 Schedule make_schedule(const Tiling &t, int workers, const Costs &costs, bool zeros_elsewhere) {
   const Load load = recall_load(t);
-  if (!load.cuts(workers, costs)) return attempt(t, workers, costs, zeros_elsewhere, 0).schedule;
+  const Grid grid(t);
+  if (!load.cuts(workers, costs)) return attempt(grid, load.longest, workers, costs, zeros_elsewhere, 0).schedule;
   const double mean = (load.stages + load.tiles * costs.tile) / workers;
-  Attempt best = attempt(t, workers, costs, zeros_elsewhere, load.piece_limit(workers, costs));
+  Attempt best = attempt(grid, load.longest, workers, costs, zeros_elsewhere, load.piece_limit(workers, costs));
   // As many pieces as that may just not divide among the workers: fewer or more of them do.
   for (const double limit : {2 * mean, 0.75 * mean}) {
     if (static_cast<double>(best.longest) < 1.15 * mean || limit < costs.shortest_piece) break;
-    Attempt other = attempt(t, workers, costs, zeros_elsewhere, limit);
+    Attempt other = attempt(grid, load.longest, workers, costs, zeros_elsewhere, limit);
     if (other.longest < best.longest) best = std::move(other);
   }
   return best.schedule;

@@ -27,17 +27,11 @@ struct Tiling {
     if (r.empty()) return {0, 0};
     return {r.begin / stage_k, (r.end + stage_k - 1) / stage_k};
   }
-  // What stages [r.begin, r.end) of a tile cost, in whole ones.
-  int64_t cost(int64_t i, int64_t j, Range r) const {
-    const auto crossed = [&](Fill fill, Range lines) {
-      const int64_t begin = lines.begin / stage_k, end = (lines.end + stage_k - 1) / stage_k;
-      return fill == Fill::full ? 0 : std::max<int64_t>(0, std::min(r.end, end) - std::max(r.begin, begin));
-    };
-    return r.size() - spared * (crossed(a, rows(i)) + crossed(b, cols(j))) / 8;
+  int64_t cost(int64_t i, int64_t j, Range r) const;  // of stages [r.begin, r.end) of a tile, in whole ones
+  TRITRI_HD constexpr bool c_holds_some(Range row, Range col) const {
+    return c == Fill::full || (c == Fill::lower ? row.end - 1 >= col.begin : row.begin <= col.end - 1);
   }
-  TRITRI_HD constexpr bool c_holds_some(int64_t i, int64_t j) const {
-    return c == Fill::full || (c == Fill::lower ? rows(i).end - 1 >= cols(j).begin : rows(i).begin <= cols(j).end - 1);
-  }
+  TRITRI_HD constexpr bool c_holds_some(int64_t i, int64_t j) const { return c_holds_some(rows(i), cols(j)); }
   TRITRI_HD constexpr bool c_holds_all(int64_t i, int64_t j) const { return block_is_whole(c, false, rows(i), cols(j)); }
   bool operator==(const Tiling &o) const {
     return a == o.a && b == o.b && c == o.c && m == o.m && n == o.n && k == o.k && batch == o.batch && tile_m == o.tile_m && tile_n == o.tile_n && stage_k == o.stage_k &&
