@@ -5,14 +5,14 @@ namespace tritri::cuda {
 namespace {
 
 struct Large {
-  using Core = FfmaCore<Complex<float>, 4, 2>;  // 32 x 32 per warp
-  static constexpr int tile_m = 64, tile_n = 64, tile_k = 16, slices = 2, stages = 4, resident = 2;
-  static constexpr double rate = 0.65, alone = 0.42;
+  using Core = FfmaCore<Complex<float>, 4, 4>;  // 32 x 64 per warp
+  static constexpr int tile_m = 64, tile_n = 128, tile_k = 16, slices = 1, stages = 4, resident = 2;
+  static constexpr double rate = 0.72, alone = 0.44;
 };
 struct Medium {
-  using Core = FfmaCore<Complex<float>, 4, 2>;  // 32 x 32 per warp
-  static constexpr int tile_m = 32, tile_n = 64, tile_k = 16, slices = 2, stages = 4, resident = 3;
-  static constexpr double rate = 0.61, alone = 0.42;
+  using Core = FfmaCore<Complex<float>, 4, 4>;  // 32 x 64 per warp
+  static constexpr int tile_m = 64, tile_n = 64, tile_k = 16, slices = 2, stages = 4, resident = 2;
+  static constexpr double rate = 0.65, alone = 0.42;
 };
 struct Small {
   using Core = FfmaCore<Complex<float>, 2, 2>;  // 16 x 32 per warp

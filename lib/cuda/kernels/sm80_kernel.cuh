@@ -63,7 +63,7 @@ struct Sm80Shape {
   static_assert(Tr::stages >= 4, "warps may be a turn apart: two stages are multiplied, one is complete, one fills");
   // Copies between the products, a few per round; they end late, which takes one stage more.
   static constexpr bool copies_beside = Core::rounds > 0 && slice_k == Core::step && Tr::stages > 4;
-  using LoaderA = std::conditional_t<lines_a, LineLoader<T, Tr::tile_m, Tr::tile_k, row_a, threads>, PanelLoader<T, Tr::tile_m, Tr::tile_k, row_a, threads>>;
+  using LoaderA = std::conditional_t<lines_a, LineLoader<T, Tr::tile_m, Tr::tile_k, row_a, threads>, PanelLoader<T, Tr::tile_m, Tr::tile_k, row_a, threads, Core::pairs_a>>;
   using LoaderB = PanelLoader<T, Tr::tile_n, Tr::tile_k, row_b, threads>;
 };
 
@@ -201,9 +201,9 @@ __global__ void __launch_bounds__(Sm80Shape<Tr>::threads, Tr::resident) sm80(con
     if (i >= m) break;
     const Range held = row_held(p.c.fill, i, p.n);
     Vector<T> sums{};
-    if (turns > 0) sums = *reinterpret_cast<const Vector<T> *>(shared + r * Shape::row_c + c);
+    if (turns > 0) sums = Core::template sums<Shape::row_c>(shared, r, c);
     const auto product = [&](int e) -> Settled<T> {
-      T sum = sums.value[e ^ Core::swapped];
+      T sum = sums.value[e];
       if (turns == 0) return {sum, true};
       if constexpr (is_complex_element<T>) {
         if (args.conj_c) sum.im = -sum.im;

@@ -39,12 +39,11 @@ __device__ __forceinline__ double second_copy(double x, unsigned flip) {
 template <class T_, int blocks_m, int blocks_n, bool lines>
 struct DmmaCore {
   using T = T_;
-  static constexpr bool lines_a = lines, is_complex = is_complex_element<T>;
+  static constexpr bool lines_a = lines, pairs_a = false, is_complex = is_complex_element<T>;
   static constexpr int lane_k = is_complex ? 1 : 2, block_n = is_complex ? 8 : 16;
   static constexpr int warp_m = 8 * blocks_m, warp_n = block_n * blocks_n;
   static constexpr int k_mma = 4 * lane_k, step = 2 * k_mma;
   static constexpr int pad = 2;  // of rows along x, in elements: row = 2 mod 8 leaves a quarter warp no bank conflict
-  static constexpr int swapped = 0;  // sums leave in their own places
   static_assert(blocks_m > 1, "turns change between two instructions");
   static constexpr int rounds = 2 * blocks_n;  // of a step: round r multiplies B's block r % blocks_n at k half r / blocks_n
 
@@ -117,6 +116,9 @@ struct DmmaCore {
           put_vector<add_up>(to + (8 * m + row_of(2 * quad() + s)) * row + block_n * n, v);
         }
   }
+
+  template <int row>
+  static __device__ __forceinline__ Vector<T> sums(const T *tile, int r, int c) { return *reinterpret_cast<const Vector<T> *>(tile + r * row + c); }
 
  private:
   template <int row_a, int row_b>

@@ -1,5 +1,10 @@
 // A warp's share of a tile by IEEE fused multiply-adds, float or complex<float>: each thread holds groups of one 16-byte vector of rows by one
 // of columns, lanes 4 x 8, so that every fragment is one LDS.128 (rows are broadcast to 8 lanes, columns to 4).
+//
+// The register file sets the pace: per cycle it delivers one operand out of its even and one out of its odd registers, and a product wants three.
+// So products that share a factor follow each other, which keeps that in the cache for operands, while the other factor and the sum lie in different
+// banks: neighbours in a vector take turns in the banks, and sums, which lie in registers as they leave, leave with neighbours exchanged. Neighbours
+// are real columns; of complex elements they are rows, and both parts of a factor lie in the same bank.
 #pragma once
 #include "cuda/tile/sm80_panel.cuh"
 
@@ -9,17 +14,15 @@ namespace tritri::cuda {
 template <class T_, int groups_m, int groups_n>
 struct FfmaCore {
   using T = T_;
-  static constexpr bool lines_a = false;
-  static constexpr int vector = vector_elements<T>;
-  static constexpr int warp_m = 4 * vector * groups_m, warp_n = 8 * vector * groups_n;
-  static constexpr int step = 8;  // small code stays in the instruction cache
-  static constexpr int pad = 4;   // of a stage's rows, in elements: transposed 4-byte and 8-byte writes meet no bank conflict
+  static_assert(std::is_same_v<typename RealOf<T>::type, float>, "a vector is two pairs of 4-byte reals");
+  static constexpr bool is_complex = is_complex_element<T>;
+  static constexpr bool lines_a = false, pairs_a = is_complex;
+  static constexpr int vector = vector_elements<T>, rows = groups_m * vector, cols = groups_n * vector;
+  static constexpr int warp_m = 4 * rows, warp_n = 8 * cols;
+  static constexpr int step = rows * cols * (is_complex ? 4 : 1) > 128 ? 4 : 8;  // small code stays in the instruction cache
+  static constexpr int pad = 4;  // of a stage's rows, in elements: transposed 4-byte and 8-byte writes meet no bank conflict
 
-  // Sums leave with neighbouring columns exchanged: vectors lie in registers as they are written, and so a column's sum and its factor, which was
-  // read as a vector, are in different banks of the register file. A complex sum meets both parts of its factors anyway.
-  static constexpr int swapped = is_complex_element<T> ? 0 : 1;
-
-  T sum[groups_m * vector][groups_n * vector];
+  T sum[rows][cols];
   Vector<T> left[2][groups_m], right[2][groups_n];
 
   __device__ __forceinline__ FfmaCore() {
@@ -48,19 +51,37 @@ struct FfmaCore {
     open_next();
   }
 
-  // To `tile`, which begins at the warp's first row and column; or on top of what is there.
+  // To `tile`, which begins at the warp's first row and column; or on top of what is there. Neighbours are exchanged: a vector holds a row's columns
+  // {1, 0, 3, 2}, or one complex column of two rows, {re, re, im, im} of the later and the earlier; the first column's stands in the earlier row.
   template <int row, bool add_up>
   __device__ __forceinline__ void put(T *tile) const {
 #pragma unroll
-    for (int r = 0; r < groups_m * vector; ++r) {
+    for (int r = 0; r < rows; ++r) {
       T *to = tile + (r / vector * 4 * vector + lane_row() + r % vector) * row + lane_col();
 #pragma unroll
       for (int g = 0; g < groups_n; ++g) {
-        Vector<T> v;
-#pragma unroll
-        for (int e = 0; e < vector; ++e) v.value[e] = sum[r][g * vector + (e ^ swapped)];
-        put_vector<add_up>(to + g * 8 * vector, v);
+        if constexpr (is_complex) {
+          const T &later = sum[r | 1][g * vector + r % vector], &earlier = sum[r & ~1][g * vector + r % vector];
+          put_vector<add_up>(to + g * 8 * vector, Vector<T>{{{later.re, earlier.re}, {later.im, earlier.im}}});
+        } else {
+          const T *const s = sum[r] + g * vector;
+          put_vector<add_up>(to + g * 8 * vector, Vector<T>{{s[1], s[0], s[3], s[2]}});
+        }
       }
+    }
+  }
+
+  // The sums of row r from column c on, of a tile into which all warps have put theirs.
+  template <int row>
+  static __device__ __forceinline__ Vector<T> sums(const T *tile, int r, int c) {
+    const auto vector_of = [tile, c](int line) { return *reinterpret_cast<const Vector<T> *>(tile + line * row + c); };
+    if constexpr (is_complex) {
+      const Vector<T> first = vector_of(r & ~1), second = vector_of(r | 1);
+      const auto own = [r](T parts) { return r % 2 ? parts.re : parts.im; };
+      return {{{own(first.value[0]), own(first.value[1])}, {own(second.value[0]), own(second.value[1])}}};
+    } else {
+      const Vector<T> v = vector_of(r);
+      return {{v.value[1], v.value[0], v.value[3], v.value[2]}};
     }
   }
 
@@ -88,17 +109,39 @@ struct FfmaCore {
     for (int g = 0; g < groups_n; ++g) right[k % 2][g] = *reinterpret_cast<const Vector<T> *>(b + k * row_b + g * 8 * vector);
   }
 
-  // To and fro, so that one product after the other shares a factor: the register file delivers two operands per cycle and product, one of either
-  // bank, and the third comes out of the cache of the last product's.
+  // Real ones to and fro, so that the product with the next factor shares the other one; of complex ones the assembler keeps more together without.
   __device__ __forceinline__ void add(int buffer) {
-    constexpr int rows = groups_m * vector, cols = groups_n * vector;
+    if constexpr (is_complex) {
 #pragma unroll
-    for (int r = 0; r < rows; ++r)
+      for (int c = 0; c < cols; ++c) {
+        const T y = right[buffer][c / vector].value[c % vector];
 #pragma unroll
-      for (int i = 0; i < cols; ++i) {
-        const int c = r % 2 ? cols - 1 - i : i;
-        multiply_add(sum[r][c], left[buffer][r / vector].value[r % vector], right[buffer][c / vector].value[c % vector]);
+        for (int r = 0; r < rows; ++r) {
+          const T x = row_of_pair(left[buffer][r / vector], r);
+          multiply_add(sum[r][c].re, x.re, y.re);
+          multiply_add(sum[r][c].im, x.im, y.re);
+        }
+#pragma unroll
+        for (int r = 0; r < rows; ++r) {
+          const T x = row_of_pair(left[buffer][r / vector], r);
+          multiply_add(sum[r][c].re, -x.im, y.im);
+          multiply_add(sum[r][c].im, x.re, y.im);
+        }
       }
+    } else {
+#pragma unroll
+      for (int r = 0; r < rows; ++r)
+#pragma unroll
+        for (int i = 0; i < cols; ++i) {
+          const int c = r % 2 ? cols - 1 - i : i;
+          multiply_add(sum[r][c], left[buffer][r / vector].value[r % vector], right[buffer][c / vector].value[c % vector]);
+        }
+    }
+  }
+
+  // Out of {re, re, im, im}.
+  static __device__ __forceinline__ T row_of_pair(const Vector<T> &pair, int r) {
+    return r % 2 ? T{pair.value[0].im, pair.value[1].im} : T{pair.value[0].re, pair.value[1].re};
   }
 };
 

@@ -107,9 +107,20 @@ __device__ __forceinline__ void copy_element(const Panel &panel, T *to, const T 
   copy_async<sizeof(T)>(to, source, size);
 }
 
-template <bool masked, class T>
+// `pairs`: two complex neighbours lie in a stage as {re, re, im, im}, and `to` is where the real part lies.
+template <bool masked, bool pairs, class T>
 __device__ __forceinline__ void place(const Panel &panel, T *to, const T *source, const PanelMask &mask, int dx, int dk) {
-  if (masked && mask.is_one(dx, dk)) *to = one<T>();
+  if constexpr (pairs) {
+    auto *const parts = &to->re;
+    if (masked && mask.is_one(dx, dk)) {
+      parts[0] = 1;
+      parts[2] = 0;
+    } else {
+      const int size = !masked || mask.held(dx, dk) ? static_cast<int>(sizeof(*parts)) : 0;
+      copy_async<sizeof(*parts)>(&parts[0], &source->re, size);
+      copy_async<sizeof(*parts)>(&parts[2], &source->im, size);
+    }
+  } else if (masked && mask.is_one(dx, dk)) *to = one<T>();
   else copy_element(panel, to, source, !masked || mask.held(dx, dk));
 }
 
@@ -129,15 +140,16 @@ struct WholeTurns {
 
 // Loads `tile` x by `depth` k per turn, one turn after another; row k of a stage begins at k * row. A turn whose elements all exist takes the
 // path without comparisons, and what does not change from turn to turn is kept: address arithmetic competes with the products for issue slots.
-template <class T, int tile, int depth, int row, int threads>
+template <class T, int tile, int depth, int row, int threads, bool pairs = false>
 class PanelLoader {
-  static constexpr int vector = vector_elements<T>;
+  static constexpr int vector = pairs ? 1 : vector_elements<T>;  // pairs are copied part by part
   static constexpr int sector = 32 / static_cast<int>(sizeof(T));
   static constexpr int lanes_k = sector > threads / tile ? sector : threads / tile;  // neighbours along k share 32-byte sectors of a line
   static constexpr int step_x = threads / lanes_k;
   static_assert(depth % lanes_k == 0 && threads % lanes_k == 0 && tile % step_x == 0, "lines along k: every thread copies the same number of elements");
   static_assert(threads % tile == 0 || tile % threads == 0, "lines along x: whole rows of the stage per pass");
   static_assert(row * sizeof(T) % 16 == 0, "rows of a stage must be aligned for vector reads");
+  static_assert(!pairs || (is_complex_element<T> && step_x % 2 == 0 && threads % 2 == 0), "a thread copies the same places of pairs");
 
   // Threads along x when they copy `width` elements each.
   template <int width> struct AlongX {
@@ -156,8 +168,8 @@ class PanelLoader {
  public:
   // The tile begins at x0; turns at k0.
   __device__ __forceinline__ PanelLoader(const Panel &p, const T *data, int x0, int k0)
-      : panel(p), x0(x0), k0(k0), whole_turns(p, tile, depth, x0, k0), whole_way(p.lines_along_k ? whole_along_k : p.aligned_lines ? whole_vectors : single),
-        masked_way(p.lines_along_k ? masked_lines : p.aligned_lines && p.fill != Fill::lower && !p.unit ? masked_vectors : masked_single) {
+      : panel(p), x0(x0), k0(k0), whole_turns(p, tile, depth, x0, k0), whole_way(p.lines_along_k ? whole_along_k : p.aligned_lines && !pairs ? whole_vectors : single),
+        masked_way(p.lines_along_k ? masked_lines : p.aligned_lines && !pairs && p.fill != Fill::lower && !p.unit ? masked_vectors : masked_single) {
     const int x = x0 + my_x(), k = k0 + my_k();
     from = data + (p.lines_along_k ? between_lines(p, 0, x) + k : between_lines(p, 0, k) + x);
   }
@@ -199,7 +211,13 @@ class PanelLoader {
 
  private:
   __device__ __forceinline__ Way way(int turn) const { return whole_turns.holds(turn) ? whole_way : masked_way; }
-  __device__ __forceinline__ bool vectors() const { return panel.aligned_lines; }
+  __device__ __forceinline__ bool vectors() const { return panel.aligned_lines && !pairs; }
+  // Where a stage holds x at k.
+  static __device__ __forceinline__ T *place_of(T *stage, int x, int k) {
+    T *const to = stage + k * row + x;
+    if constexpr (pairs) return reinterpret_cast<T *>(&to->re - x % 2);
+    else return to;
+  }
   __device__ __forceinline__ int my_x() const {
     return panel.lines_along_k ? threadIdx.x / lanes_k : vectors() ? threadIdx.x % AlongX<vector>::per_line * vector : threadIdx.x % AlongX<1>::per_line;
   }
@@ -225,11 +243,11 @@ class PanelLoader {
     const int x = threadIdx.x / lanes_k, k = threadIdx.x % lanes_k;
     const PanelMask mask(panel, x0 + x, k0 + turn * depth + k);
     const T *source = from;
-    T *to = stage + k * row + x;
+    T *to = place_of(stage, x, k);
 #pragma unroll
     for (int dx = 0; dx < tile; dx += step_x) {
 #pragma unroll
-      for (int dk = 0; dk < depth; dk += lanes_k) place<masked>(panel, to + dk * row + dx, source + dk, mask, dx, dk);
+      for (int dk = 0; dk < depth; dk += lanes_k) place<masked, pairs>(panel, to + dk * row + dx, source + dk, mask, dx, dk);
       source += between_lines(panel, x0 + x + dx, step_x);
     }
   }
@@ -247,13 +265,13 @@ class PanelLoader {
     if (Along::step_k > depth && k >= depth) return;
     const PanelMask mask(panel, x0 + x, k0 + turn * depth + k);
     const T *source = from + (k - my_k()) * panel.ld + (x - my_x());  // `from` is dealt out in vectors where lines are aligned
-    T *to = stage + k * row + x;
+    T *to = place_of(stage, x, k);
 #pragma unroll
     for (int dk = 0; dk < depth; dk += Along::step_k) {
 #pragma unroll
       for (int dx = 0; dx < tile; dx += Along::span) {
         if constexpr (width == 1) {
-          place<masked>(panel, to + dk * row + dx, source + dx, mask, dx, dk);
+          place<masked, pairs>(panel, to + dk * row + dx, source + dx, mask, dx, dk);
         } else {
           const int held = !masked ? width : dk < mask.k_end ? prefix(mask, dx, dk, width) : 0;
           if (!masked || held == width || held == 0) {
@@ -318,7 +336,7 @@ class LineLoader {
     for (int dx = 0; dx < tile; dx += step_x) {
       if constexpr (masked) {
 #pragma unroll
-        for (int e = 0; e < vector; ++e) place<true>(panel, to + dx * row + e, source + e, mask, dx, e);
+        for (int e = 0; e < vector; ++e) place<true, false>(panel, to + dx * row + e, source + e, mask, dx, e);
       } else {
         copy_async<16>(to + dx * row, source);
       }
