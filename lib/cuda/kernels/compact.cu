@@ -30,7 +30,7 @@ bool fits(const CompactVariant &v, const GpuTraits &traits) { return v.shared_by
 struct Amount {
   double products = 0, summed = 0, all = 0;  // real multiply-adds, tiles that have any, tiles
   double length = 0;                         // of the longest sum
-  double overlap = 1;                        // sums of many matrices that are neither long nor short hide behind each other
+  bool many = false;                         // matrices
 };
 Amount amount_of(const Problem &p, const CompactVariant &v) {
   Amount amount;
@@ -39,16 +39,16 @@ Amount amount_of(const Problem &p, const CompactVariant &v) {
   amount.products = real_products * batch * sums.k * static_cast<double>(v.tile_m * v.tile_n);
   amount.summed = batch * sums.tiles;
   amount.all = batch * static_cast<double>(ceil_div(p.m, v.tile_m)) * static_cast<double>(ceil_div(p.n, v.tile_n));
-  const double average = amount.products / (real_products * batch * static_cast<double>(p.m) * static_cast<double>(p.n));
-  if (p.batch > 1 && average > 56 && average < 384) amount.overlap = 0.8;
   amount.length = static_cast<double>(k_range(p.a.fill, p.b.fill, p.k, {0, p.m}, {0, p.n}).size());
+  amount.many = p.batch > 1;
   return amount;
 }
 
 double seconds_of(const Amount &amount, const CompactVariant &v, int pieces, const GpuTraits &traits) {
   const CompactCost &cost = v.cost;
-  const double throughput = amount.overlap * (amount.products / (traits.fma32_per_second * cost.rate) +
-                                              pieces * (amount.summed * cost.block + (amount.all - amount.summed) * cost.zeros) / traits.multiprocessors);
+  const double beside = amount.many ? cost.in_batches + (1 - cost.in_batches) * std::clamp((amount.length - 128) / 896, 0.0, 1.0) : 1;
+  const double throughput = amount.products / (traits.fma32_per_second * cost.rate) +
+                            pieces * beside * (amount.summed * cost.block + (amount.all - amount.summed) * cost.zeros) / traits.multiprocessors;
   const double latency = cost.turn * amount.length / (v.depth * pieces);
   return cost.launch + (pieces > 1 ? cost.join : 0) + std::cbrt(std::pow(throughput, 3) + std::pow(latency, 3));
 }

@@ -43,7 +43,8 @@ struct CompactArguments {
 
 // Seconds, as seen on an H200: of a launch and its first and last block; of adding pieces; of `depth` k in a block that waits for nobody; what a block
 // takes of its multiprocessor beside its products, and one that only clears. rate: real multiply-adds relative to the card's float32 FMA rate once it is full.
-struct CompactCost { double launch, join, turn, rate, block, zeros; };
+// in_batches: what is left of block and zeros where short sums of many matrices hide behind each other.
+struct CompactCost { double launch, join, turn, rate, block, zeros, in_batches; };
 
 // One instantiation of the skeleton, as the host sees it.
 struct CompactVariant {
