@@ -1,5 +1,6 @@
 #include "cpu/blocked.h"
 
+#include <cmath>
 #include <cstring>
 
 #include "core/error.h"
@@ -22,8 +23,9 @@ double rough_seconds(const Problem &p) {
   return 3e-8 + arithmetic + memory;
 }
 
+// Least time: work / threads + threads * start, since the caller starts one after the other.
 int worthwhile_threads(double seconds, const BlockedSettings &settings) {
-  return static_cast<int>(std::clamp(seconds / settings.seconds_per_thread, 1.0, static_cast<double>(settings.threads)));
+  return static_cast<int>(std::clamp(std::sqrt(seconds / settings.seconds_to_start), 1.0, static_cast<double>(settings.threads)));
 }
 
 template <class T>
@@ -67,7 +69,8 @@ class Product {
       const Scratch scratch = slice(workspace, index);
       for (size_t s = 0; s < steps_.size(); ++s) {
         phases[2 * s].work(work_[s].pack_a + work_[s].pack_b, [&](int64_t task) { pack(s, task, a, b, scratch); });
-        phases[2 * s + 1].work(work_[s].down * work_[s].across, [&](int64_t task) { tile(s, task, c, scratch); });
+        const bool stay = index == 0 || s + 1 < steps_.size();
+        phases[2 * s + 1].work(work_[s].down * work_[s].across, [&](int64_t task) { tile(s, task, c, scratch); }, stay);
       }
     });
   }
@@ -209,7 +212,7 @@ void run(const Problem &p, const BlockedSettings &settings, Workspace &workspace
   const auto share = [&](int64_t pieces, int64_t product_numbers, const auto &multiply, const auto &settle) {
     const int64_t tasks = p.batch * pieces, apart = (product_numbers + 63) / 64 * 64;
     const int team = static_cast<int>(std::min<int64_t>(worthwhile_threads(seconds * static_cast<double>(p.batch), settings), tasks));
-    const int64_t handful = std::max<int64_t>(1, std::min<int64_t>(static_cast<int64_t>(settings.seconds_per_thread / 40 / seconds), tasks / (int64_t{4} * team)));
+    const int64_t handful = std::max<int64_t>(1, std::min<int64_t>(static_cast<int64_t>(settings.seconds_to_start / seconds), tasks / (int64_t{4} * team)));
     R *const memory = numbers(team * apart);
     Phase phase;
     run_team(team, [&](int index) {
@@ -219,11 +222,11 @@ void run(const Problem &p, const BlockedSettings &settings, Workspace &workspace
           else multiply(t / pieces, t % pieces, memory + index * apart);
         }
         settle();
-      });
+      }, index == 0);
     });
   };
   // Matrices of a few milliseconds gain nothing from a thread each, which would need a workspace each.
-  const bool many = p.batch >= int64_t{4} * settings.threads && seconds < 5 * settings.seconds_per_thread;
+  const bool many = p.batch >= int64_t{4} * settings.threads && seconds < 250 * settings.seconds_to_start;
   if (SmallProduct<T>::fits(p, settings.small)) {
     const bool far = many && (p.m * p.k + p.k * p.n + p.m * p.n) * p.batch * int64_t{sizeof(T)} >= settings.far_bytes;
     const SmallProduct<T> product(p, *settings.kernels, far);
@@ -235,6 +238,17 @@ void run(const Problem &p, const BlockedSettings &settings, Workspace &workspace
       next.start(a_of(batch + 1), b_of(batch + 1));
       product.multiply(piece, pieces, a_of(batch), b_of(batch), c_of(batch), memory, &next);
     };
+    if (!many && threads > 1 && product.for_team()) {
+      const int64_t apart = (product.own_numbers() + 63) / 64 * 64;
+      R *const own = numbers(threads * apart + product.b_numbers()), *const packed_b = own + threads * apart;
+      std::vector<Phase> phases(static_cast<size_t>(2 * p.batch));
+      return run_team(threads, [&](int index) {
+        for (int64_t batch = 0; batch < p.batch; ++batch) {
+          Phase *const phase = &phases[static_cast<size_t>(2 * batch)];
+          product.multiply(phase[0], phase[1], index == 0 || batch + 1 < p.batch, a_of(batch), b_of(batch), c_of(batch), packed_b, own + index * apart);
+        }
+      });
+    }
     return share(pieces, product.numbers(), multiply, [&] { product.settle(); });
   }
   if (p.batch > 1 && (threads == 1 || many)) {
@@ -281,7 +295,7 @@ Plan blocked_plan(const Problem &p, const BlockedSettings &settings) {
       plan.tile_m = kernel.mr;
       plan.tile_n = kernel.nr;
       plan.tile_k = p.k;
-      plan.reason = "the operands fit the caches nearest to a core: one thread for each matrix, which packs no more than it must";
+      plan.reason = "the operands fit the caches nearest to a core: no more is packed than must be";
       return;
     }
     const Product<T> product(p, settings, threads);

@@ -4,6 +4,7 @@
 #include "cpu/ahead.h"
 #include "cpu/finish.h"
 #include "cpu/pack.h"
+#include "cpu/team.h"
 
 namespace tritri::cpu {
 
@@ -23,8 +24,10 @@ class SmallProduct {
         pack_b_(transposed(p_.b), kernel_.nr, tf32_, kernel_), pack_b_rows_(p_.b, kernel_.nr, tf32_, kernel_),
         finish_(p_, kernel_.row_step, kernel_.mr * kernel_.row_step), far_(far && p_.n * int64_t{sizeof(T)} > 128) {}
 
-  // Numbers of workspace.
-  int64_t numbers() const { return b_numbers() + strip_numbers() * (a_first_ ? (p_.m + kernel_.mr - 1) / kernel_.mr : 1) + 2 * kernel_.mr * kernel_.row_step * planes; }
+  // Numbers of workspace: for B, and for strips.
+  int64_t b_numbers() const { return std::max(p_.k * b_step_, (std::min(p_.n, longest) + kernel_.nr - 1) / kernel_.nr * b_across_); }
+  int64_t own_numbers() const { return strip_numbers() * (a_first_ ? (p_.m + kernel_.mr - 1) / kernel_.mr : 1) + 2 * kernel_.mr * kernel_.row_step * planes; }
+  int64_t numbers() const { return b_numbers() + own_numbers(); }
 
   // After the last of a thread's products.
   void settle() const {
@@ -33,6 +36,19 @@ class SmallProduct {
 
   // Parts of C for that many threads, about. In place there is one.
   int64_t pieces(int threads) const { return p_.c_is_a || p_.c_is_b || threads == 1 ? 1 : std::min<int64_t>(4 * threads, (std::max(p_.m, p_.n) + 63) / 64); }
+
+  // By a team, each of whose members calls this: all pack B, which lies there once, then take strips, long sums first.
+  bool for_team() const { return p_.n <= longest && !p_.c_is_a && !p_.c_is_b; }
+  void multiply(Phase &packing, Phase &strips, bool stay, const T *a, const T *b, T *c, R *packed_b, R *own) const {
+    const int64_t unit = pack_b_rows_.has_rows() ? 32 : kernel_.nr, all = pack_b_rows_.has_rows() ? p_.k : p_.n;
+    packing.work((all + unit - 1) / unit, [&](int64_t part) { pack_b({part * unit, std::min((part + 1) * unit, all)}, {0, p_.n}, b, packed_b); });
+    const int64_t count = (p_.m + kernel_.mr - 1) / kernel_.mr;
+    const bool up = p_.a.fill == Fill::lower || (p_.a.fill == Fill::full && p_.c.fill == Fill::lower);
+    strips.work(count, [&](int64_t task) {
+      const int64_t i = (up ? count - 1 - task : task) * kernel_.mr;
+      multiply_strips({i, std::min(i + kernel_.mr, p_.m)}, {0, p_.n}, a, c, packed_b, own, nullptr);
+    }, stay);
+  }
 
   // For products that follow each other, where `far`.
   bool far() const { return far_; }
@@ -63,16 +79,22 @@ class SmallProduct {
   };
 
   void multiply(Range rows, Range cols, const T *a, const T *b, T *c, R *workspace, Ahead *ahead) const {
-    R *const packed_b = workspace, *const sums = packed_b + b_numbers(), *const strip_of_c = sums + kernel_.mr * kernel_.row_step * planes, *packed_a = strip_of_c + kernel_.mr * kernel_.row_step * planes;
-    if (pack_b_rows_.has_rows()) {
-      pack_b_rows_.rows(b, {0, p_.k}, cols, packed_b, b_step_);
-    } else {
-      R *to = packed_b;
-      for (int64_t j = cols.begin; j < cols.end; j += kernel_.nr, to += b_across_) {
-        const Range k = pack_b_.held(j);
-        if (!k.empty()) pack_b_.panel(b, j, k, to + k.begin * b_step_);
-      }
+    pack_b(pack_b_rows_.has_rows() ? Range{0, p_.k} : cols, cols, b, workspace);
+    multiply_strips(rows, cols, a, c, workspace, workspace + b_numbers(), ahead);
+  }
+
+  // Some of `cols` of B: k in `part` where rows are packed as rows, otherwise columns.
+  void pack_b(Range part, Range cols, const T *b, R *packed_b) const {
+    if (pack_b_rows_.has_rows()) return pack_b_rows_.rows(b, part, cols, packed_b + part.begin * b_step_, b_step_);
+    R *to = packed_b + (part.begin - cols.begin) / kernel_.nr * b_across_;
+    for (int64_t j = part.begin; j < part.end; j += kernel_.nr, to += b_across_) {
+      const Range k = pack_b_.held(j);
+      if (!k.empty()) pack_b_.panel(b, j, k, to + k.begin * b_step_);
     }
+  }
+
+  void multiply_strips(Range rows, Range cols, const T *a, T *c, const R *packed_b, R *own, Ahead *ahead) const {
+    R *const sums = own, *const strip_of_c = sums + kernel_.mr * kernel_.row_step * planes, *packed_a = strip_of_c + kernel_.mr * kernel_.row_step * planes;
     for (int64_t i = 0; i < p_.m && a_first_; i += kernel_.mr) pack_a(a, i, packed_a + i / kernel_.mr * strip_numbers());
     for (int64_t i = rows.begin; i < rows.end; i += kernel_.mr) {
       Strip strip{{i, std::min(i + kernel_.mr, rows.end)}, pack_a_.held(i), {packed_a, a_along_, a_across_, kernel_.mr}, kernel_.by_k};
@@ -103,7 +125,6 @@ class SmallProduct {
     }
   }
 
-  int64_t b_numbers() const { return std::max(p_.k * b_step_, (std::min(p_.n, longest) + kernel_.nr - 1) / kernel_.nr * b_across_); }
   int64_t strip_numbers() const { return kernel_.mr * std::max(kernel_.row_step, padded(p_.k)) * planes; }  // of A
 
   void pack_a(const T *a, int64_t i, R *to) const {
