@@ -363,7 +363,7 @@ void launch_strip(const Problem &p, const Tiling &tiling, const Places &w, char 
   cudaLaunchAttribute attributes[2] = {};
   attributes[0].id = cudaLaunchAttributeClusterDimension;
   attributes[0].val.clusterDim = {T::cluster, 1, 1};
-  // Copies let it start before they have ended, and it waits for them: what a launch takes hides.
+  // It starts before its copies, or the product before it, have ended and waits for them: what a launch takes hides.
   attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attributes[1].val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config{};
@@ -372,7 +372,7 @@ void launch_strip(const Problem &p, const Tiling &tiling, const Places &w, char 
   config.dynamicSmemBytes = Pipe<T>::bytes;
   config.stream = stream;
   config.attrs = attributes;
-  config.numAttrs = w.a.needed || w.b.needed ? 2 : 1;
+  config.numAttrs = 2;
   TRITRI_CUDA_CHECK(cudaLaunchKernelEx(&config, entry<T>(args.a.row_lines, args.b.row_lines), args));
 }
 

@@ -366,6 +366,7 @@ __global__ void __launch_bounds__(kThreads, 1) multiply(const __grid_constant__ 
   const int worker = static_cast<int>(blockIdx.x) / T::cluster;
   const Item *item = args.list() + args.first[worker], *const end = args.list() + args.first[worker + 1];
 
+  launch_dependents();  // the next product's blocks may come as soon as these leave room, up to where they wait
   if (threadIdx.x == 0) pipe.init();
   if (threadIdx.x < kZeroBytes / 16) store4(pipe.base + Pipe<T>::zeros + threadIdx.x * 16, make_float4(0, 0, 0, 0));
   fence_async();
