@@ -1,5 +1,6 @@
 // The sm_80 skeleton in the kernel table: what it serves, which of its shapes is expected to be fastest, and the launch.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "cuda/kernels/kernel.h"
@@ -39,7 +40,10 @@ double seconds_of(const Problem &p, const Sm80Variant &v, const GpuTraits &trait
   const double real_products = is_complex(p.dtype) ? 4 : 1, sms = traits.multiprocessors, batch = static_cast<double>(p.batch);
   // Packed lines are copied an element at a time.
   const double apart = p.a.packed || p.b.packed ? (p.dtype == Dtype::f32 ? 1.15 : 1.05) : 1;
-  const double work = tiled_pairs(p, v.tile_m, v.tile_n) * real_products * batch * apart;
+  const TileSums sums = tile_sums(p, v.tile_m, v.tile_n);
+  // Where all sums are as long, the last round of tiles takes as long as the others.
+  const double rounds = sums.tiles * batch / sms, last_round = p.a.fill == Fill::full && p.b.fill == Fill::full && rounds > 1 ? std::ceil(rounds) / rounds : 1;
+  const double work = sums.k * v.tile_m * v.tile_n * real_products * batch * apart * last_round;
   const double blocks = static_cast<double>(ceil_div(p.m, v.tile_m)) * static_cast<double>(ceil_div(p.n, v.tile_n)) * batch;
   const double together = std::clamp(blocks / sms, 1.0, static_cast<double>(v.resident));
   // The longest sum of all, on a multiprocessor that `together` blocks share.
@@ -50,7 +54,7 @@ double seconds_of(const Problem &p, const Sm80Variant &v, const GpuTraits &trait
   const double bytes = static_cast<double>(p.m) * static_cast<double>(p.n) * batch * static_cast<double>(element_bytes(p.dtype));
   // Where many short tiles follow each other on a multiprocessor, what each takes beside its products is not hidden; least so among matrices of a batch.
   const double average = work / (real_products * v.tile_m * v.tile_n * blocks);
-  const bool few = p.dtype == Dtype::f64 && p.batch == 1;
+  const bool few = (p.dtype == Dtype::f32 || p.dtype == Dtype::f64) && p.batch == 1;
   const double each = few || p.dtype == Dtype::c64 ? 4e-6 : p.dtype == Dtype::f64 ? 10e-6 : p.dtype == Dtype::f32 ? 8e-6 : 7e-6;
   const double beside = each * std::max(1.0, v.tile_m * v.tile_n / 8192.0) * std::max(0.0, blocks / sms - v.resident) * std::min(1.0, (few ? 128 : 256) / std::max(1.0, few ? length : average));
   // Sums that come out as zero are looked at again.
