@@ -55,8 +55,9 @@ double seconds_of(const Problem &p, const Sm80Variant &v, const GpuTraits &trait
   // Where many short tiles follow each other on a multiprocessor, what each takes beside its products is not hidden; least so among matrices of a batch.
   const double average = work / (real_products * v.tile_m * v.tile_n * blocks);
   const bool few = (p.dtype == Dtype::f32 || p.dtype == Dtype::f64) && p.batch == 1;
-  const double each = few || p.dtype == Dtype::c64 ? 4e-6 : p.dtype == Dtype::f64 ? 10e-6 : p.dtype == Dtype::f32 ? 8e-6 : 7e-6;
-  const double beside = each * std::max(1.0, v.tile_m * v.tile_n / 8192.0) * std::max(0.0, blocks / sms - v.resident) * std::min(1.0, (few ? 128 : 256) / std::max(1.0, few ? length : average));
+  const double each = few ? 4e-6 : p.dtype == Dtype::f64 ? 10e-6 : p.dtype == Dtype::f32 ? 6e-6 : p.dtype == Dtype::c64 ? 12e-6 : 7e-6;
+  const double area = v.tile_m * v.tile_n / 8192.0, size = p.dtype == Dtype::c64 ? std::pow(area, 0.75) : std::max(1.0, area);
+  const double beside = each * size * std::max(0.0, blocks / sms - v.resident) * std::min(1.0, (few ? 128 : 256) / std::max(1.0, few ? length : average));
   // Sums that come out as zero are looked at again.
   const double zeros = p.a.fill != Fill::full && p.b.fill != Fill::full ? 1e-6 : 0;
   return 4e-6 + zeros + beside + std::max({work / (unit * v.rate), longest / rate_per_sm, bytes / traits.bytes_per_second});
