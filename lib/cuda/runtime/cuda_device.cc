@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <future>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "core/error.h"
 #include "cuda/cublas/handle.h"
+#include "cuda/cublas/library.h"
 #include "cuda/cublas/route.h"
 #include "cuda/heuristics.h"
 #include "cuda/kernels/copy.h"
@@ -20,6 +23,7 @@
 #include "cuda/runtime/resource.h"
 #include "cuda/runtime/traits.h"
 #include "cuda/runtime/transfer.h"
+#include "cuda/runtime/warm_up.h"
 #include "cuda/schedule/row_blocks.h"
 
 namespace tritri::cuda {
@@ -27,6 +31,7 @@ namespace {
 
 constexpr size_t default_workspace = size_t{256} << 20;
 constexpr size_t operand_align = 256;
+constexpr int cublas_helpers = 4;  // threads that warm cuBLAS up: more wait for each other
 constexpr int64_t zeros_worth_a_thread = int64_t{16} << 20;
 constexpr int64_t blocks_worth = int64_t{16} << 20;  // bytes of C from which a product of host arrays runs in blocks of rows
 constexpr int64_t line_bytes = 16;  // what the copy engines and vector loads want lines to be aligned to
@@ -158,7 +163,6 @@ class CudaDevice final : public Device {
   void run(const Problem &problem, const Choice &choice, void *workspace);
   template <class Run> void overlap(const std::vector<RowBlock> &blocks, const Job &a, const Job *b, const Job &c, Run &&run_part);
   void load();
-  void warm_up();
 
   // A call that waits, and so is the first to hear of failures in what was enqueued before it.
   template <class Body>
@@ -192,7 +196,10 @@ class CudaDevice final : public Device {
 
 CudaDevice::CudaDevice(const tritri_context_options &options)
     : index_(options.device_index), host_threads_(options.threads > 0 ? options.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))) {
+  // cuBLAS's library takes as long to find and open as the driver to make its own context.
+  std::future<void> library = std::async(std::launch::async | std::launch::deferred, [] { cublas_library(); });
   const DeviceGuard guard(index_);
+  library.get();
   forget_earlier_errors();
   traits_ = read_traits(index_);
   if (!traits_.at_least(8, 0))
@@ -207,10 +214,15 @@ CudaDevice::CudaDevice(const tritri_context_options &options)
   workspace_ = allocate_device(workspace_bytes_);
   // Kernels wait there for flags that no earlier content can be mistaken for; but it must be content.
   TRITRI_CUDA_CHECK(cudaMemsetAsync(workspace_.get(), 0, workspace_bytes_, stream_));
+  std::optional<CublasWarmUp> cublas_warm_up;
+  if (traits_.cublas_version != 0) cublas_warm_up.emplace(index_, traits_, std::min(host_threads_ - 1, cublas_helpers));
   transfer_ = std::make_unique<Transfer>(index_);
-  if (traits_.cublas_version != 0) blas_ = std::make_unique<Cublas>();
   load();
-  warm_up();
+  launch_every_kernel(traits_, workspace_.get(), workspace_bytes_, stream_);
+  if (cublas_warm_up) {
+    blas_ = std::make_unique<Cublas>();
+    cublas_warm_up->finish(*blas_, workspace_.get(), workspace_bytes_, stream_);
+  }
   TRITRI_CUDA_CHECK(cudaStreamSynchronize(stream_));
   pending_ = false;
   if (options.stream) stream_ = static_cast<cudaStream_t>(options.stream);
@@ -243,47 +255,6 @@ void CudaDevice::load() {
   load_copy();
   load_panels();
   for (const Kernel *kernel : kernels()) kernel->load(traits_);
-}
-
-// Whatever is slow once is done here: the first launch of each kernel, of each of its shapes, and of what cuBLAS chooses for products of the
-// sizes that it is chosen for.
-void CudaDevice::warm_up() {
-  struct Shape { int64_t edge, k, batch; };
-  const Shape shapes[] = {{32, 32, 64}, {128, 128, 1}, {256, 256, 1}, {512, 512, 1}, {1024, 1024, 1}, {2048, 64, 1}};  // the last one: many tiles
-  const std::pair<Dtype, int32_t> types[] = {{Dtype::f32, TRITRI_COMPUTE_DEFAULT}, {Dtype::f32, TRITRI_COMPUTE_PEDANTIC}, {Dtype::f32, TRITRI_COMPUTE_TF32},
-                                             {Dtype::f64, TRITRI_COMPUTE_DEFAULT}, {Dtype::c64, TRITRI_COMPUTE_DEFAULT}, {Dtype::c128, TRITRI_COMPUTE_DEFAULT},
-                                             {Dtype::f16, TRITRI_COMPUTE_DEFAULT}, {Dtype::bf16, TRITRI_COMPUTE_DEFAULT}};
-  for (const auto &[dtype, compute] : types) {
-    for (const Shape &shape : shapes) {
-      Problem p;
-      p.dtype = dtype;
-      p.compute = compute;
-      p.m = p.n = shape.edge;
-      p.k = shape.k;
-      p.batch = shape.batch;
-      // The operands stand at the end of the workspace, out of the product's way.
-      size_t room = workspace_bytes_ / 256 * 256;
-      const auto place = [&](View &x, int64_t rows, int64_t cols, Fill fill) {
-        x.rows = rows;
-        x.cols = x.ld = cols;
-        x.batch_stride = shape.batch > 1 ? rows * cols : 0;
-        x.fill = fill;
-        const size_t bytes = static_cast<size_t>(rows * cols * shape.batch * element_bytes(dtype));
-        if (bytes > room) return false;
-        room -= bytes;
-        x.data = static_cast<char *>(workspace_.get()) + room;
-        TRITRI_CUDA_CHECK(cudaMemsetAsync(const_cast<void *>(x.data), 0, bytes, stream_));
-        return true;
-      };
-      // A cut result, for sums that are not C's type.
-      for (const auto &[b, c] : {std::pair(Fill::lower, Fill::full), std::pair(Fill::full, Fill::full), std::pair(Fill::lower, Fill::lower)}) {
-        room = workspace_bytes_ / 256 * 256;
-        if (!place(p.a, p.m, p.k, Fill::lower) || !place(p.b, p.k, p.n, b) || !place(p.c, p.m, p.n, c)) continue;
-        for (const Choice &choice : every_choice(p, traits_, room))
-          if (choice.workspace() <= room) run(p, choice, workspace_.get());
-      }
-    }
-  }
 }
 
 void CudaDevice::enqueue(const Problem &problem, int32_t algorithm) {
