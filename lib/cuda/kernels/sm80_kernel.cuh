@@ -110,8 +110,8 @@ __global__ void __launch_bounds__(Sm80Shape<Tr>::threads, Tr::resident) sm80(con
     // before. So warps may be a turn apart, and none stands still while the slowest finishes.
     const unsigned ready = shared_begin + Shape::work_bytes;  // [2]: even turns, odd turns
     if (threadIdx.x == 0) {
-      barrier_init(ready, Shape::threads / 32);
-      barrier_init(ready + 8, Shape::threads / 32);
+      barrier_init(ready, Shape::threads);
+      barrier_init(ready + 8, Shape::threads);
     }
     __syncthreads();
     constexpr int ahead = Shape::ahead, pending = Shape::pending;

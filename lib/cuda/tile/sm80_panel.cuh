@@ -64,14 +64,14 @@ __device__ __forceinline__ void copy_async(void *shared, const void *global, int
 __device__ __forceinline__ void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int pending> __device__ __forceinline__ void wait_for_copies() { asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory"); }
 
-// A barrier of shared memory for `count` warps; phases are told apart by their parity.
+// A barrier of shared memory for `count` threads; phases are told apart by their parity.
 __device__ __forceinline__ void barrier_init(unsigned barrier, int count) {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
 }
-// What all lanes did before is seen by whoever waits. (PTX ISA, mbarrier.arrive: release at CTA scope.)
+// What the thread did before is seen by whoever waits. (PTX ISA, mbarrier.arrive: release at CTA scope.) One lane could speak for its warp after
+// __syncwarp, but racecheck does not follow that, and it is no faster.
 __device__ __forceinline__ void barrier_arrive(unsigned barrier) {
-  __syncwarp();
-  if (threadIdx.x % 32 == 0) asm volatile("{\n\t.reg .b64 state;\n\tmbarrier.arrive.shared.b64 state, [%0];\n\t}" ::"r"(barrier) : "memory");
+  asm volatile("{\n\t.reg .b64 state;\n\tmbarrier.arrive.shared.b64 state, [%0];\n\t}" ::"r"(barrier) : "memory");
 }
 __device__ __forceinline__ void barrier_wait(unsigned barrier, int parity) {
 #if __CUDA_ARCH__ >= 900
