@@ -38,7 +38,7 @@ double seconds_of(const Problem &p, const Sm80Variant &v, const GpuTraits &trait
   const bool is_double = p.dtype == Dtype::f64 || p.dtype == Dtype::c128;
   const double unit = traits.fma32_per_second * (is_double && traits.compute_minor != 0 ? 1.0 / 64 : 1.0);
   const double real_products = is_complex(p.dtype) ? 4 : 1, sms = traits.multiprocessors, batch = static_cast<double>(p.batch);
-  // Packed lines are copied an element at a time.
+  // Packed lines are copied in shorter pieces.
   const double apart = p.a.packed || p.b.packed ? (p.dtype == Dtype::f32 ? 1.15 : 1.05) : 1;
   const TileSums sums = tile_sums(p, v.tile_m, v.tile_n);
   // Where all sums are as long, the last round of tiles takes as long as the others.

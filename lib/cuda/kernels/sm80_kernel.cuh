@@ -17,14 +17,10 @@ struct Sm80Arguments {
   GroupedOrder order;
   unsigned batch;
   bool conj_b, conj_c;  // conj(A) B = conj(A conj(B)): only B is conjugated on its way into the products
-  bool c_aligned;       // every row of C begins on a 16-byte boundary
 
   Sm80Arguments(const Problem &problem, const GroupedOrder &order)
       : p(problem), a(problem.a, element_bytes(problem.dtype)), b(transposed(problem.b), element_bytes(problem.dtype)), order(order),
-        batch(static_cast<unsigned>(problem.batch)), conj_b(problem.a.conj != problem.b.conj), conj_c(problem.a.conj) {
-    const int64_t size = element_bytes(problem.dtype);
-    c_aligned = !problem.c.packed && (reinterpret_cast<uintptr_t>(problem.c.data) | static_cast<uint64_t>(problem.c.ld * size) | static_cast<uint64_t>(problem.c.batch_stride * size)) % 16 == 0;
-  }
+        batch(static_cast<unsigned>(problem.batch)), conj_b(problem.a.conj != problem.b.conj), conj_c(problem.a.conj) {}
 };
 
 // One instantiation of the skeleton, as the host sees it.
@@ -41,10 +37,11 @@ struct Sm80Variants { const Sm80Variant *first; int count; };
 void sm80_launch(const Problem &problem, const Sm80Variant &variant, cudaStream_t stream);
 extern const Sm80Variants sm80_f32, sm80_f64, sm80_c64, sm80_c128;
 
-// Tr: Core (see tile/sm80_ffma.cuh), tile_m, tile_n, tile_k, slices, stages, resident; rate and alone for the cost model.
+// Tr: Core (see tile/sm80_ffma.cuh), tile_m, tile_n, tile_k, slices, stages, resident; rate and alone for the cost model. Copies
+// between the products are for lines that are even (see Panel) or for any.
 // The warps of one slice cover the tile; slices take turns at the steps along k and add up at the end. So a small tile can have enough warps
 // to keep its multiprocessor busy: a tile's sum takes as long as its tile is large, and the longest one bounds small products.
-template <class Tr>
+template <class Tr, bool even = true>
 struct Sm80Shape {
   using Core = typename Tr::Core;
   using T = typename Core::T;
@@ -63,14 +60,14 @@ struct Sm80Shape {
   static_assert(Tr::stages >= 4, "warps may be a turn apart: two stages are multiplied, one is complete, one fills");
   // Copies between the products, a few per round; they end late, which takes one stage more.
   static constexpr bool copies_beside = Core::rounds > 0 && slice_k == Core::step && Tr::stages > 4;
-  using LoaderA = std::conditional_t<lines_a, LineLoader<T, Tr::tile_m, Tr::tile_k, row_a, threads>, PanelLoader<T, Tr::tile_m, Tr::tile_k, row_a, threads, Core::pairs_a>>;
-  using LoaderB = PanelLoader<T, Tr::tile_n, Tr::tile_k, row_b, threads>;
+  using LoaderA = std::conditional_t<lines_a, LineLoader<T, Tr::tile_m, Tr::tile_k, row_a, threads, even>, PanelLoader<T, Tr::tile_m, Tr::tile_k, row_a, threads, even, Core::pairs_a>>;
+  using LoaderB = PanelLoader<T, Tr::tile_n, Tr::tile_k, row_b, threads, even, false>;
 };
 
 // Assumes: batch * tiles fits gridDim.x; m, n, k < 2^30; packed inputs have no whole lines beside their triangle; C apart from A and B.
-template <class Tr>
+template <class Tr, bool even = true>
 __global__ void __launch_bounds__(Sm80Shape<Tr>::threads, Tr::resident) sm80(const __grid_constant__ Sm80Arguments args) {
-  using Shape = Sm80Shape<Tr>;
+  using Shape = Sm80Shape<Tr, even>;
   using Core = typename Shape::Core;
   using T = typename Shape::T;
   extern __shared__ __align__(16) unsigned char shared_bytes[];
@@ -109,6 +106,7 @@ __global__ void __launch_bounds__(Sm80Shape<Tr>::threads, Tr::resident) sm80(con
     // that it has read the turn's stage and that its copies of the turn after next are there; what it waits for is what all said a turn
     // before. So warps may be a turn apart, and none stands still while the slowest finishes.
     const unsigned ready = shared_begin + Shape::work_bytes;  // [2]: even turns, odd turns
+    const auto ready_in = [ready](int turn) { return ready + (turn & 1) * 8; };
     if (threadIdx.x == 0) {
       barrier_init(ready, Shape::threads);
       barrier_init(ready + 8, Shape::threads);
@@ -126,18 +124,19 @@ __global__ void __launch_bounds__(Sm80Shape<Tr>::threads, Tr::resident) sm80(con
     int begin = 0, end = 0;
     const T *a = warp_a, *b = warp_b;
     const auto open = [&](int turn) {
+      static_assert((Core::step & (Core::step - 1)) == 0, "whole steps by a mask");
       const int base = turn * Tr::tile_k + first_k;
-      begin = own_begin > base ? (own_begin - base) / Core::step * Core::step : 0;
+      begin = max(own_begin - base, 0) & -Core::step;
       end = min(own_end - base, Shape::slice_k);
       a = warp_a + used * Shape::stage_a;
       b = warp_b + used * Shape::stage_b;
-      barrier_wait(ready + turn % 2 * 8, turn / 2 % 2);
+      barrier_wait(ready_in(turn), turn >> 1 & 1);
       if (begin < end) core.template fetch<Shape::row_a, Shape::row_b>(a, b, first_k + begin);
     };
     const auto close = [&](int turn) {
       wait_for_copies<pending>();
       landed(turn + 2, next(next(used)));
-      barrier_arrive(ready + turn % 2 * 8);
+      barrier_arrive(ready_in(turn));
       used = next(used);
     };
 #pragma unroll 1
@@ -166,18 +165,18 @@ __global__ void __launch_bounds__(Sm80Shape<Tr>::threads, Tr::resident) sm80(con
         constexpr int parts = Core::rounds / 2;
         if constexpr (Shape::copies_beside) {
           if (!beside || round >= parts) return;
-          loader_a.template load_part<parts>(fill_a, round);
-          loader_b.template load_part<parts>(fill_b, round);
+          loader_a.template load_part<parts>(fill_a, fills, round);
+          loader_b.template load_part<parts>(fill_b, fills, round);
           if (round + 1 < parts) return;
-          loader_a.pass();
-          loader_b.pass();
+          loader_a.pass(fills);
+          loader_b.pass(fills);
           commit_copies();
         }
       };
       const auto open_next = [&] {
         if (turn + 1 < turns) open(turn + 1);
       };
-      core.template multiply<Shape::row_a, Shape::row_b>(a, b, first_k + begin, end - begin, copy_beside, [&] { close(turn); }, open_next);
+      core.template multiply<Shape::row_a, Shape::row_b, Shape::slice_k>(a, b, first_k + begin, end - begin, copy_beside, [&] { close(turn); }, open_next);
     }
     __syncthreads();
     T *const sums = shared + warp_row * Shape::row_c + warp_col;
@@ -212,7 +211,7 @@ __global__ void __launch_bounds__(Sm80Shape<Tr>::threads, Tr::resident) sm80(con
       return settle<T>(p, batch, i, j + e, sum);
     };
     T *const to = target + (p.c.packed ? p.c.offset(i, 0) : i * p.c.ld) + j;
-    if (args.c_aligned && j >= held.begin && j + vector <= held.end) {
+    if (reinterpret_cast<uintptr_t>(to) % 16 == 0 && j >= held.begin && j + vector <= held.end) {
       Vector<T> values{};
       if (!replaces) values = *reinterpret_cast<const Vector<T> *>(to);
 #pragma unroll
@@ -230,21 +229,21 @@ __global__ void __launch_bounds__(Sm80Shape<Tr>::threads, Tr::resident) sm80(con
   }
 }
 
-// Lines, where there is one: the same tile for an A whose lines lie along k and are aligned.
+// Lines, where there is one: the same tile for an A whose lines lie along k.
 template <class Tr, class Lines = Tr>
 constexpr Sm80Variant sm80_variant() {
   static_assert(Tr::tile_m == Lines::tile_m && Tr::tile_n == Lines::tile_n && Tr::tile_k == Lines::tile_k, "one plan stands for both");
   static_assert(!Tr::Core::lines_a, "any A must find a kernel");
   constexpr size_t shared_bytes = std::max(Sm80Shape<Tr>::shared_bytes, Sm80Shape<Lines>::shared_bytes);
+  constexpr bool any_lines = !Lines::Core::lines_a;  // serve A's as well as others
   const auto load = [] {
-    TRITRI_CUDA_CHECK(cudaFuncSetAttribute(sm80<Tr>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(Sm80Shape<Tr>::shared_bytes)));
-    TRITRI_CUDA_CHECK(cudaFuncSetAttribute(sm80<Lines>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(Sm80Shape<Lines>::shared_bytes)));
+    for (const auto kernel : {sm80<Tr>, sm80<Lines>, sm80<Lines, any_lines>})
+      TRITRI_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)));
   };
   const auto launch = [](const Sm80Arguments &arguments, unsigned blocks, cudaStream_t stream) {
-    if (Lines::Core::lines_a && arguments.a.lines_along_k && arguments.a.aligned_lines)
-      sm80<Lines><<<blocks, Sm80Shape<Lines>::threads, Sm80Shape<Lines>::shared_bytes, stream>>>(arguments);
-    else
-      sm80<Tr><<<blocks, Sm80Shape<Tr>::threads, Sm80Shape<Tr>::shared_bytes, stream>>>(arguments);
+    const bool lines = !any_lines && arguments.a.lines_along_k, even = arguments.a.even_lines && arguments.b.even_lines;
+    const auto kernel = !lines ? sm80<Tr> : even ? sm80<Lines> : sm80<Lines, any_lines>;
+    kernel<<<blocks, Sm80Shape<Tr>::threads, lines ? Sm80Shape<Lines>::shared_bytes : Sm80Shape<Tr>::shared_bytes, stream>>>(arguments);
     TRITRI_CUDA_CHECK(cudaGetLastError());
   };
   return {Tr::tile_m, Tr::tile_n, Tr::tile_k, Sm80Shape<Tr>::threads, Tr::resident, shared_bytes, Tr::rate, Tr::alone, load, launch};

@@ -71,25 +71,28 @@ struct DmmaCore {
   template <int row_a, int row_b>
   __device__ __forceinline__ void fetch(const T *a, const T *b, int k) { fetch_round<row_a, row_b>(a, b, k, 0); }
 
-  // `count` k from k on, in whole steps. An instruction leaves time for others before the next one: beside(round) is called once per round, close()
-  // when the stage has been read, and then open_next(), which calls fetch for the next turn.
-  template <int row_a, int row_b, class Beside, class Close, class OpenNext>
+  // `count` k from k on, in whole steps, at most `most`. An instruction leaves time for others before the next one: beside(round) is called once per
+  // round, close() when the stage has been read, and then open_next(), which calls fetch for the next turn.
+  template <int row_a, int row_b, int most, class Beside, class Close, class OpenNext>
   __device__ __forceinline__ void multiply(const T *a, const T *b, int k, int count, const Beside &beside, const Close &close, const OpenNext &open_next) {
     if (count <= 0) {
       close();
       open_next();
+      return;
     }
+    constexpr bool one_step = most == step;  // without a loop, what a turn works out finds its place between the instructions
 #pragma unroll 1
-    for (; count > 0; count -= step) {
+    do {
+      const bool ends = one_step || count <= step;
 #pragma unroll
       for (int round = 0; round < rounds; ++round) {
         const bool last = round + 1 == rounds;
         if (!last) fetch_round<row_a, row_b>(a, b, k, round + 1);
-        else if (count > step) fetch_round<row_a, row_b>(a, b, k + step, 0);
+        else if (!ends) fetch_round<row_a, row_b>(a, b, k + step, 0);
 #pragma unroll
         for (int m = 0; m < blocks_m; ++m) {
           multiply_m16n8k8(sum[round % blocks_n][m], left[round % 2], right[round / blocks_n][m]);
-          if (last && count <= step) {
+          if (last && ends) {
             if (m == 0) close();
             if (m == 1) open_next();
           }
@@ -97,7 +100,8 @@ struct DmmaCore {
         beside(round);
       }
       k += step;
-    }
+      count -= step;
+    } while (!one_step && count > 0);
   }
 
   // To `tile`, which begins at the warp's first row and column; or on top of what is there.

@@ -44,7 +44,7 @@ struct FfmaCore {
   __device__ __forceinline__ void fetch(const T *, const T *, int) {}
 
   // `count` k from k on, in whole steps; a and b are the thread's places in a stage.
-  template <int row_a, int row_b, class Beside, class Close, class OpenNext>
+  template <int row_a, int row_b, int most, class Beside, class Close, class OpenNext>
   __device__ __forceinline__ void multiply(const T *a, const T *b, int k, int count, const Beside &, const Close &close, const OpenNext &open_next) {
     if (count > 0) add_steps<row_a, row_b>(a + k * row_a, b + k * row_b, count);
     close();

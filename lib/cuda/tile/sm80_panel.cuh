@@ -1,8 +1,9 @@
 // An operand as the sm_80 skeleton loads it, and the loads: global memory to a stage of shared memory through cp.async, masks on the way.
 //
 // A panel is indexed by x (a row of op(A), a column of op(B)) and k; B is its own transpose, so that one loader serves both. A stage of
-// PanelLoader lies k by k, x contiguous, whatever the lines in memory: lines along x are copied in 16-byte pieces where they are aligned, lines
-// along k are transposed element by element on the way in. A stage of LineLoader lies x by x, as lines along k do in memory. What lies outside a fill or the matrix arrives as zero, a unit diagonal as one; nothing outside a fill is read.
+// PanelLoader lies k by k, x contiguous, whatever the lines in memory: lines along x are copied in vectors, lines along k are transposed element by
+// element on the way in. A stage of LineLoader lies x by x, as lines along k do in memory. What lies outside a fill or the matrix arrives as
+// zero, a unit diagonal as one; nothing outside a fill is read.
 #pragma once
 #include <climits>
 
@@ -18,7 +19,7 @@ struct Panel {
   bool unit;
   bool lines_along_k;
   int bend;               // how many elements farther apart each two lines are than the two before: 1 or -1 for packed triangles
-  bool aligned_lines;     // every line begins on a 16-byte boundary
+  bool even_lines;        // they are equally far apart, and every one begins on a 16-byte boundary
   bool aligned_elements;  // complex elements are aligned to their own size
 
   // Of op(A); for op(B) pass its transpose.
@@ -27,17 +28,21 @@ struct Panel {
     const LineStarts starts = line_starts(v.lines());
     ld = starts.step;
     bend = starts.bend;
-    const uint64_t bits = reinterpret_cast<uintptr_t>(v.data) | static_cast<uint64_t>(v.ld * element_size) | static_cast<uint64_t>(v.batch_stride * element_size);
-    aligned_lines = !v.packed && bits % 16 == 0;
+    const uint64_t bits = reinterpret_cast<uintptr_t>(v.data) | static_cast<uint64_t>(v.batch_stride * element_size);
+    even_lines = bend == 0 && (bits | static_cast<uint64_t>(ld * element_size)) % 16 == 0;
     aligned_elements = bits % static_cast<uint64_t>(element_size) == 0;
   }
 };
 
-// Elements from a line on to `lines` later ones.
-__device__ __forceinline__ int64_t between_lines(const Panel &p, int line, int lines) {
-  const int64_t distance = lines * p.ld;
-  return p.bend == 0 ? distance : distance + p.bend * (static_cast<int64_t>(lines) * (2 * static_cast<int64_t>(line) + lines - 1) / 2);
-}
+// Where the lines beside one line begin, in elements from where it begins. `lines` is best known to the compiler: addresses then differ by
+// multiples of what stays in registers.
+struct LineSteps {
+  int64_t step;  // to the next line
+  int bend;
+  __device__ __forceinline__ LineSteps(const Panel &p, int64_t line) : step(p.ld + p.bend * line), bend(p.bend) {}
+  __device__ __forceinline__ int64_t to(int lines) const { return lines * step + bend * (lines * (lines - 1) / 2); }
+};
+__device__ __forceinline__ int64_t line_start(const Panel &p, int64_t line) { return line * p.ld + p.bend * (line * (line - 1) / 2); }
 
 // Consecutive elements that travel in one 16-byte access.
 template <class T> inline constexpr int vector_elements = 16 / static_cast<int>(sizeof(T));
@@ -63,6 +68,20 @@ __device__ __forceinline__ void copy_async(void *shared, const void *global, int
 }
 __device__ __forceinline__ void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int pending> __device__ __forceinline__ void wait_for_copies() { asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory"); }
+
+// A vector, in the widest pieces that its source is aligned for.
+template <int bytes>
+__device__ __forceinline__ void copy_in_pieces(void *shared, const void *global) {
+#pragma unroll
+  for (int at = 0; at < 16; at += bytes) copy_async<bytes>(static_cast<char *>(shared) + at, static_cast<const char *>(global) + at);
+}
+template <class T>
+__device__ __forceinline__ void copy_vector(T *to, const T *source) {
+  const auto bits = static_cast<unsigned>(reinterpret_cast<uintptr_t>(source));
+  if (bits % 16 == 0) copy_in_pieces<16>(to, source);
+  else if (sizeof(typename RealOf<T>::type) == 8 || bits % 8 == 0) copy_in_pieces<8>(to, source);
+  else copy_in_pieces<4>(to, source);
+}
 
 // A barrier of shared memory for `count` threads; phases are told apart by their parity.
 __device__ __forceinline__ void barrier_init(unsigned barrier, int count) {
@@ -94,34 +113,31 @@ struct PanelMask {
   __device__ __forceinline__ bool is_one(int dx, int dk) const { return unit && dk - dx == diagonal && dx < x_end && dk < k_end; }
 };
 
-template <class T>
+// `pairs`: two complex neighbours lie in a stage as {re, re, im, im}, and `to` is where the real part lies.
+template <bool pairs, class T>
 __device__ __forceinline__ void copy_element(const Panel &panel, T *to, const T *source, bool held = true) {
   const int size = held ? static_cast<int>(sizeof(T)) : 0;
   if constexpr (is_complex_element<T>) {
-    if (!panel.aligned_elements) {
-      copy_async<sizeof(T) / 2>(&to->re, &source->re, size / 2);
-      copy_async<sizeof(T) / 2>(&to->im, &source->im, size / 2);
+    if (pairs || !panel.aligned_elements) {
+      auto *const parts = &to->re;
+      copy_async<sizeof(T) / 2>(parts, &source->re, size / 2);
+      copy_async<sizeof(T) / 2>(parts + (pairs ? 2 : 1), &source->im, size / 2);
       return;
     }
   }
   copy_async<sizeof(T)>(to, source, size);
 }
 
-// `pairs`: two complex neighbours lie in a stage as {re, re, im, im}, and `to` is where the real part lies.
 template <bool masked, bool pairs, class T>
 __device__ __forceinline__ void place(const Panel &panel, T *to, const T *source, const PanelMask &mask, int dx, int dk) {
-  if constexpr (pairs) {
-    auto *const parts = &to->re;
-    if (masked && mask.is_one(dx, dk)) {
-      parts[0] = 1;
-      parts[2] = 0;
-    } else {
-      const int size = !masked || mask.held(dx, dk) ? static_cast<int>(sizeof(*parts)) : 0;
-      copy_async<sizeof(*parts)>(&parts[0], &source->re, size);
-      copy_async<sizeof(*parts)>(&parts[2], &source->im, size);
-    }
-  } else if (masked && mask.is_one(dx, dk)) *to = one<T>();
-  else copy_element(panel, to, source, !masked || mask.held(dx, dk));
+  if (!masked || !mask.is_one(dx, dk)) {
+    copy_element<pairs>(panel, to, source, !masked || mask.held(dx, dk));
+  } else if constexpr (pairs) {
+    (&to->re)[0] = 1;
+    (&to->re)[2] = 0;
+  } else {
+    *to = one<T>();
+  }
 }
 
 // The turns whose elements all exist, where turns of `depth` k begin at k0 and a tile of x at x0: all_held, solved for k. A unit diagonal counts
@@ -140,7 +156,8 @@ struct WholeTurns {
 
 // Loads `tile` x by `depth` k per turn, one turn after another; row k of a stage begins at k * row. A turn whose elements all exist takes the
 // path without comparisons, and what does not change from turn to turn is kept: address arithmetic competes with the products for issue slots.
-template <class T, int tile, int depth, int row, int threads, bool pairs = false>
+// Lines that are not `even` come in parts as well where the kernel is for them.
+template <class T, int tile, int depth, int row, int threads, bool even, bool pairs>
 class PanelLoader {
   static constexpr int vector = pairs ? 1 : vector_elements<T>;  // pairs are copied part by part
   static constexpr int sector = 32 / static_cast<int>(sizeof(T));
@@ -156,74 +173,68 @@ class PanelLoader {
     static constexpr int per_line = tile / width, step_k = threads < per_line ? 1 : threads / per_line, span = threads < per_line ? threads * width : tile;
   };
 
-  // How a turn is copied, the same for all threads. Where lines lie along x, vectors and k >= x, the elements of a vector that exist come first.
-  enum Way { whole_along_k, whole_vectors, masked_lines, masked_vectors, single, masked_single };
+  // How a turn is copied, the same for all threads. Where lines lie along x and k >= x, the elements of a vector that exist come first.
+  enum Way { whole_along_k, whole_vectors, whole_pieces, masked_lines, masked_vectors, masked_single };
 
   const Panel &panel;
   const int x0, k0;
   const T *from;  // this thread's first element of the next turn
   const WholeTurns whole_turns;
-  const Way whole_way, masked_way;
 
  public:
   // The tile begins at x0; turns at k0.
   __device__ __forceinline__ PanelLoader(const Panel &p, const T *data, int x0, int k0)
-      : panel(p), x0(x0), k0(k0), whole_turns(p, tile, depth, x0, k0), whole_way(p.lines_along_k ? whole_along_k : p.aligned_lines && !pairs ? whole_vectors : single),
-        masked_way(p.lines_along_k ? masked_lines : p.aligned_lines && !pairs && p.fill != Fill::lower && !p.unit ? masked_vectors : masked_single) {
+      : panel(p), x0(x0), k0(k0), whole_turns(p, tile, depth, x0, k0) {
     const int x = x0 + my_x(), k = k0 + my_k();
-    from = data + (p.lines_along_k ? between_lines(p, 0, x) + k : between_lines(p, 0, k) + x);
+    from = data + (p.lines_along_k ? line_start(p, x) + k : line_start(p, k) + x);
   }
 
   // Turns come in order, from 0.
   __device__ __forceinline__ void load(T *stage, int turn) {
     const Way how = way(turn);
     if (how == whole_along_k) along_k<false>(stage, turn);
-    else if (how == whole_vectors) along_x<vector, false>(stage, turn);
+    else if (how == whole_vectors) whole_along_x<true>(stage, turn);
+    else if (how == whole_pieces) whole_along_x<false>(stage, turn);
     else if (how == masked_lines) along_k<true>(stage, turn);
-    else if (how == masked_vectors) along_x<vector, true>(stage, turn);
-    else if (how == single) along_x<1, false>(stage, turn);
-    else along_x<1, true>(stage, turn);
-    pass();
-    if (panel.bend != 0 && !panel.lines_along_k) from += between_lines(panel, k0 + turn * depth + my_k(), depth) - depth * panel.ld;
+    else if (how == masked_vectors) along_x<vector>(stage, turn);
+    else along_x<1>(stage, turn);
+    pass(turn);
   }
 
   // The same in `parts` calls, for a turn that is whole and comes in vectors; then pass.
-  __device__ __forceinline__ bool comes_in_parts(int turn) const { return whole_turns.holds(turn) && whole_way == whole_vectors; }
+  __device__ __forceinline__ bool comes_in_parts(int turn) const { return whole_turns.holds(turn) && !panel.lines_along_k && !pairs && (!even || panel.even_lines); }
   template <int parts>
-  __device__ __forceinline__ void load_part(T *stage, int part) const {
-    using Along = AlongX<vector>;
-    constexpr int per_turn = Along::step_k < depth ? depth / Along::step_k : 1;
-    static_assert(Along::span == tile, "one vector of a line per thread");
-    if (Along::step_k > depth && my_k() >= depth) return;
-#pragma unroll
-    for (int i = part * per_turn / parts; i < (part + 1) * per_turn / parts; ++i)
-      copy_async<16>(stage + (my_k() + i * Along::step_k) * row + my_x(), from + i * Along::step_k * panel.ld);
+  __device__ __forceinline__ void load_part(T *stage, int turn, int part) const { whole_along_x<even, parts>(stage, turn, part); }
+  __device__ __forceinline__ void pass(int turn) {
+    from += panel.lines_along_k ? depth : depth * panel.ld;
+    if (panel.bend != 0 && !panel.lines_along_k) from += line_steps(turn).to(depth) - depth * panel.ld;
   }
-  __device__ __forceinline__ void pass() { from += panel.lines_along_k ? depth : depth * panel.ld; }
 
   // Conjugates what this thread copied of a turn, once that is there and before others may see it.
   __device__ __forceinline__ void conjugate(T *stage, int turn) const {
     const Way how = way(turn);
     if (how == whole_along_k || how == masked_lines) conjugate(stage, 1, threadIdx.x / lanes_k, step_x, threadIdx.x % lanes_k, lanes_k);
-    else if (how == whole_vectors || how == masked_vectors) conjugate_along_x<vector>(stage);
+    else if (how != masked_single) conjugate_along_x<vector>(stage);
     else conjugate_along_x<1>(stage);
   }
 
  private:
-  __device__ __forceinline__ Way way(int turn) const { return whole_turns.holds(turn) ? whole_way : masked_way; }
-  __device__ __forceinline__ bool vectors() const { return panel.aligned_lines && !pairs; }
+  __device__ __forceinline__ Way way(int turn) const {
+    if (whole_turns.holds(turn)) return panel.lines_along_k ? whole_along_k : !pairs && panel.even_lines ? whole_vectors : whole_pieces;
+    return panel.lines_along_k ? masked_lines : !pairs && panel.fill != Fill::lower && !panel.unit ? masked_vectors : masked_single;
+  }
+  __device__ __forceinline__ int my_x() const { return panel.lines_along_k ? threadIdx.x / lanes_k : threadIdx.x % AlongX<vector>::per_line * vector; }
+  __device__ __forceinline__ int my_k() const { return panel.lines_along_k ? threadIdx.x % lanes_k : threadIdx.x / AlongX<vector>::per_line; }
+
   // Where a stage holds x at k.
   static __device__ __forceinline__ T *place_of(T *stage, int x, int k) {
     T *const to = stage + k * row + x;
     if constexpr (pairs) return reinterpret_cast<T *>(&to->re - x % 2);
     else return to;
   }
-  __device__ __forceinline__ int my_x() const {
-    return panel.lines_along_k ? threadIdx.x / lanes_k : vectors() ? threadIdx.x % AlongX<vector>::per_line * vector : threadIdx.x % AlongX<1>::per_line;
-  }
-  __device__ __forceinline__ int my_k() const {
-    return panel.lines_along_k ? threadIdx.x % lanes_k : vectors() ? threadIdx.x / AlongX<vector>::per_line : threadIdx.x / AlongX<1>::per_line;
-  }
+
+  // Where lines lie along x: from this thread's first one of a turn on.
+  __device__ __forceinline__ LineSteps line_steps(int turn) const { return {panel, k0 + turn * depth + my_k()}; }
 
   template <int width>
   __device__ __forceinline__ void conjugate_along_x(T *stage) const {
@@ -242,14 +253,34 @@ class PanelLoader {
   __device__ __forceinline__ void along_k(T *stage, int turn) const {
     const int x = threadIdx.x / lanes_k, k = threadIdx.x % lanes_k;
     const PanelMask mask(panel, x0 + x, k0 + turn * depth + k);
-    const T *source = from;
-    T *to = place_of(stage, x, k);
+    const LineSteps steps(panel, x0 + x);
+    T *const to = place_of(stage, x, k);
 #pragma unroll
     for (int dx = 0; dx < tile; dx += step_x) {
+      const T *source = from + steps.to(dx);
 #pragma unroll
       for (int dk = 0; dk < depth; dk += lanes_k) place<masked, pairs>(panel, to + dk * row + dx, source + dk, mask, dx, dk);
-      source += between_lines(panel, x0 + x + dx, step_x);
     }
+  }
+
+  // `part` of `parts` of a turn's lines.
+  template <bool are_even, int parts = 1>
+  __device__ __forceinline__ void whole_along_x(T *stage, int turn, int part = 0) const {
+    using Along = AlongX<vector>;
+    constexpr int per_turn = Along::step_k < depth ? depth / Along::step_k : 1;
+    const int x = threadIdx.x % Along::per_line * vector, k = threadIdx.x / Along::per_line;
+    if (Along::step_k > depth && k >= depth) return;
+    const LineSteps steps(panel, k0 + turn * depth + k);
+    T *const to = place_of(stage, x, k);
+#pragma unroll
+    for (int i = part * per_turn / parts; i < (part + 1) * per_turn / parts; ++i)
+#pragma unroll
+      for (int dx = 0; dx < tile; dx += Along::span) {
+        T *const target = to + i * Along::step_k * row + dx;
+        if constexpr (pairs) copy_element<true>(panel, target, from + steps.to(i * Along::step_k) + dx);
+        else if (are_even) copy_async<16>(target, from + i * Along::step_k * panel.ld + dx);
+        else copy_vector(target, from + steps.to(i * Along::step_k) + dx);
+      }
   }
 
   // How many of `width` elements from (dx, dk) on exist, where those that do not come last.
@@ -258,39 +289,41 @@ class PanelLoader {
     return max(min(inside, below), 0);
   }
 
-  template <int width, bool masked>
+  // A turn that is not whole; in vectors, the elements of one that exist come first.
+  template <int width>
   __device__ __forceinline__ void along_x(T *stage, int turn) const {
     using Along = AlongX<width>;
     const int x = threadIdx.x % Along::per_line * width, k = threadIdx.x / Along::per_line;
     if (Along::step_k > depth && k >= depth) return;
     const PanelMask mask(panel, x0 + x, k0 + turn * depth + k);
-    const T *source = from + (k - my_k()) * panel.ld + (x - my_x());  // `from` is dealt out in vectors where lines are aligned
-    T *to = place_of(stage, x, k);
+    // `from` is where this thread's vectors begin.
+    const LineSteps steps(panel, k0 + turn * depth + k);
+    const T *const first = from + line_steps(turn).to(k - my_k()) + (x - my_x());
+    T *const to = place_of(stage, x, k);
 #pragma unroll
-    for (int dk = 0; dk < depth; dk += Along::step_k) {
+    for (int dk = 0; dk < depth; dk += Along::step_k)
 #pragma unroll
       for (int dx = 0; dx < tile; dx += Along::span) {
+        const T *const source = first + steps.to(dk) + dx;
+        T *const target = to + dk * row + dx;
         if constexpr (width == 1) {
-          place<masked, pairs>(panel, to + dk * row + dx, source + dx, mask, dx, dk);
+          place<true, pairs>(panel, target, source, mask, dx, dk);
         } else {
-          const int held = !masked ? width : dk < mask.k_end ? prefix(mask, dx, dk, width) : 0;
-          if (!masked || held == width || held == 0) {
-            copy_async<16>(to + dk * row + dx, source + dx, held * static_cast<int>(sizeof(T)));
-          } else {
-            // A vector that is cut short goes element by element: the hardware fetches all 16 bytes of a shortened copy, and the last may lie
-            // beyond the allocation.
+          // A vector that is cut short goes element by element: the hardware fetches all 16 bytes of a shortened copy, and the last may lie
+          // beyond the allocation.
+          const int held = dk < mask.k_end ? prefix(mask, dx, dk, width) : 0;
+          if (held == width) copy_vector(target, source);
+          else if (held == 0) *reinterpret_cast<Vector<T> *>(target) = {};
+          else
 #pragma unroll
-            for (int e = 0; e < width; ++e) copy_element(panel, to + dk * row + dx + e, source + dx + e, e < held);
-          }
+            for (int e = 0; e < width; ++e) copy_element<false>(panel, target + e, source + e, e < held);
         }
       }
-      source += width == 1 ? between_lines(panel, k0 + turn * depth + k + dk, Along::step_k) : Along::step_k * panel.ld;
-    }
   }
 };
 
-// Loads lines along k as they lie: line x of a stage begins at x * row. Lines must be aligned and turns begin at a multiple of 16 bytes.
-template <class T, int tile, int depth, int row, int threads>
+// Loads lines along k as they lie: line x of a stage begins at x * row.
+template <class T, int tile, int depth, int row, int threads, bool even>
 class LineLoader {
   static constexpr int vector = vector_elements<T>, pieces = depth / vector, step_x = threads / pieces;
   static_assert(depth % vector == 0 && threads % pieces == 0 && tile % step_x == 0, "every thread copies the same pieces of as many lines");
@@ -301,46 +334,43 @@ class LineLoader {
   const WholeTurns whole_turns;
 
  public:
-  __device__ __forceinline__ LineLoader(const Panel &p, const T *data, int x0, int k0) : panel(p), x0(x0), k0(k0), whole_turns(p, tile, depth, x0, k0) {
-    from = data + (x0 + static_cast<int64_t>(my_x())) * p.ld + k0 + my_k();
-  }
+  __device__ __forceinline__ LineLoader(const Panel &p, const T *data, int x0, int k0)
+      : panel(p), x0(x0), k0(k0), from(data + line_start(p, x0 + my_x()) + k0 + my_k()),
+        whole_turns(p, tile, depth, x0, k0) {}
 
   // Turns come in order, from 0.
   __device__ __forceinline__ void load(T *stage, int turn) {
-    if (whole_turns.holds(turn)) copy<false>(stage, turn);
-    else copy<true>(stage, turn);
-    pass();
+    if (whole_turns.holds(turn)) load_part<1>(stage, turn, 0);
+    else masked(stage, turn);
+    pass(turn);
   }
 
   // As PanelLoader's.
   __device__ __forceinline__ bool comes_in_parts(int turn) const { return whole_turns.holds(turn); }
   template <int parts>
-  __device__ __forceinline__ void load_part(T *stage, int part) const {
+  __device__ __forceinline__ void load_part(T *stage, int, int part) const {
     constexpr int per_turn = tile / step_x;
+    const LineSteps steps(panel, x0 + my_x());
 #pragma unroll
     for (int i = part * per_turn / parts; i < (part + 1) * per_turn / parts; ++i)
-      copy_async<16>(stage + (my_x() + i * step_x) * row + my_k(), from + i * step_x * panel.ld);
+      if (even) copy_async<16>(stage + my_x() * row + my_k() + i * step_x * row, from + i * step_x * panel.ld);
+      else copy_vector(stage + my_x() * row + my_k() + i * step_x * row, from + steps.to(i * step_x));
   }
-  __device__ __forceinline__ void pass() { from += depth; }
+  __device__ __forceinline__ void pass(int) { from += depth; }
 
  private:
   static __device__ __forceinline__ int my_x() { return threadIdx.x / pieces; }
   static __device__ __forceinline__ int my_k() { return threadIdx.x % pieces * vector; }
 
-  template <bool masked>
-  __device__ __forceinline__ void copy(T *stage, int turn) const {
+  __device__ __forceinline__ void masked(T *stage, int turn) const {
     const PanelMask mask(panel, x0 + my_x(), k0 + turn * depth + my_k());
-    const T *source = from;
-    T *to = stage + my_x() * row + my_k();
+    const LineSteps steps(panel, x0 + my_x());
+    T *const to = stage + my_x() * row + my_k();
 #pragma unroll
     for (int dx = 0; dx < tile; dx += step_x) {
-      if constexpr (masked) {
+      const T *const source = from + steps.to(dx);
 #pragma unroll
-        for (int e = 0; e < vector; ++e) place<true, false>(panel, to + dx * row + e, source + e, mask, dx, e);
-      } else {
-        copy_async<16>(to + dx * row, source);
-      }
-      source += step_x * panel.ld;
+      for (int e = 0; e < vector; ++e) place<true, false>(panel, to + dx * row + e, source + e, mask, dx, e);
     }
   }
 };
