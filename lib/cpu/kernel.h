@@ -66,8 +66,9 @@ struct SmallKernel {
   static constexpr int64_t row_step = 256 + 64 / int64_t{sizeof(R)};  // between packed rows: an odd number of cache lines, so that they do not evict each other
 
   int mr, nr;
-  // Each says whether all of the tile is finite. by_row[rows - 1]: A lies in rows, row_step apart; by_k: in a panel, as a Kernel's; lower, upper: eight rows where
-  // the caller has them, `lower` also for a full A. Complex numbers go by k only, and their tiles are whole: mr rows of real parts, then mr of imaginary ones.
+  // Each says whether all of the tile is finite. by_row[rows - 1]: A lies in rows, row_step apart; by_k: in a panel, as a Kernel's; lower, upper: mr rows where
+  // the caller has them, `lower` also for a full A. Complex numbers go by k, where their tiles are whole: mr rows of real parts, then mr of imaginary ones; or, by lower and upper,
+  // all of them lie as the caller has them, real and imaginary parts in turn, nr / 2 columns in a tile.
   bool (*by_row[most_rows])(const SmallTile<R> &);
   bool (*by_k)(const SmallTile<R> &);
   bool (*lower)(const SmallTile<R> &);

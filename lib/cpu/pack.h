@@ -83,9 +83,13 @@ class Packer {
   bool has_rows() const { return std::is_same_v<T, R> && view_.row_lines && !tf32_; }
   bool plain_rows() const { return has_rows() && !view_.unit && !view_.packed; }
 
+  // Complex rows need no conversion where they may stay as they lie, real and imaginary parts in turn.
+  bool plain_complex_rows() const { return std::is_same_v<T, std::complex<R>> && view_.row_lines && !view_.unit && !view_.conj; }
+
   // Instead of a panel, rows [p.begin, p.end) of it as they lie in memory, `step` apart, with zeros and ones likewise.
   void rows(const T *data, Range p, Range k, R *to, int64_t step) const {
-    if constexpr (std::is_same_v<T, R>) lines(data, p, k, to, step, (k.size() + 15) / 16 * 16);
+    if constexpr (std::is_same_v<T, R>) lines(data, p, k, to, step, rounded(k.size()));
+    if constexpr (std::is_same_v<T, std::complex<R>>) complex_lines(data, p, k, to, step);
   }
 
  private:
@@ -94,6 +98,8 @@ class Packer {
     const Range all = held(p0);
     return std::max(all.begin, k.begin) < std::min(all.end, k.end);
   }
+
+  int64_t rounded(int64_t numbers) const { return (numbers + width_ - 1) / width_ * width_; }
 
   // Positions `along` of some lines, `width` numbers each.
   void lines(const R *data, Range which, Range along, R *to, int64_t step, int64_t width, int64_t panel_step = 0) const {
@@ -113,6 +119,18 @@ class Packer {
         to[(line - which.begin) * step + (panel_step == 0 ? at : at / width_ * panel_step + at % width_)] = R(1);
       }
     }
+  }
+
+  // Complex numbers as two each.
+  void complex_lines(const T *data, Range which, Range along, R *to, int64_t step) const {
+    BandCopy<R> x;
+    x.from = reinterpret_cast<const R *>(data + describe_band(view_.lines(), which, along, 0, x, x.from_step));
+    x.to = to;
+    x.to_step = step;
+    x.width = x.panel = x.panel_step = rounded(2 * along.size());
+    x.far = false;
+    for (int64_t *y : {&x.band.begin, &x.band.begin_step, &x.band.end, &x.band.end_step, &x.band.limit, &x.from_step, &x.growth, &x.longest_step}) *y *= 2;
+    kernel_.load(x);
   }
 
   // Positions `along` of some lines, one line beside the other.

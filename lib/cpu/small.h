@@ -1,6 +1,8 @@
 // Products with a short k, of which B fits the caches nearest to a core some columns at a time: no panels of A, no plan to make, so that a batch of tiny matrices
 // costs little more than moving them.
 #pragma once
+#include <cstring>
+
 #include "cpu/ahead.h"
 #include "cpu/finish.h"
 #include "cpu/pack.h"
@@ -25,7 +27,7 @@ class SmallProduct {
         finish_(p_, kernel_.row_step, kernel_.mr * kernel_.row_step), far_(far && p_.n * int64_t{sizeof(T)} > 128) {}
 
   // Numbers of workspace: for B, and for strips.
-  int64_t b_numbers() const { return std::max(p_.k * b_step_, (std::min(p_.n, longest) + kernel_.nr - 1) / kernel_.nr * b_across_); }
+  int64_t b_numbers() const { return std::max(p_.k * b_step_, (std::min(p_.n, longest) + nr_ - 1) / nr_ * b_across_); }
   int64_t own_numbers() const { return strip_numbers() * (a_first_ ? (p_.m + kernel_.mr - 1) / kernel_.mr : 1) + 2 * kernel_.mr * kernel_.row_step * planes; }
   int64_t numbers() const { return b_numbers() + own_numbers(); }
 
@@ -40,7 +42,7 @@ class SmallProduct {
   // By a team, each of whose members calls this: all pack B, which lies there once, then take strips, long sums first.
   bool for_team() const { return p_.n <= longest && !p_.c_is_a && !p_.c_is_b; }
   void multiply(Phase &packing, Phase &strips, bool stay, const T *a, const T *b, T *c, R *packed_b, R *own) const {
-    const int64_t unit = pack_b_rows_.has_rows() ? 32 : kernel_.nr, all = pack_b_rows_.has_rows() ? p_.k : p_.n;
+    const int64_t unit = b_rows_ ? 32 : nr_, all = b_rows_ ? p_.k : p_.n;
     packing.work((all + unit - 1) / unit, [&](int64_t part) { pack_b({part * unit, std::min((part + 1) * unit, all)}, {0, p_.n}, b, packed_b); });
     const int64_t count = (p_.m + kernel_.mr - 1) / kernel_.mr;
     const bool up = p_.a.fill == Fill::lower || (p_.a.fill == Fill::full && p_.c.fill == Fill::lower);
@@ -52,7 +54,7 @@ class SmallProduct {
 
   // For products that follow each other, where `far`.
   bool far() const { return far_; }
-  Ahead ahead() const { return {p_, sizeof(T), (p_.m + kernel_.mr - 1) / kernel_.mr * ((p_.n + kernel_.nr - 1) / kernel_.nr)}; }
+  Ahead ahead() const { return {p_, sizeof(T), (p_.m + kernel_.mr - 1) / kernel_.mr * ((p_.n + nr_ - 1) / nr_)}; }
 
   // One of them. What C overwrites is read before. `ahead` stands at the next one.
   void multiply(int64_t piece, int64_t pieces, const T *a, const T *b, T *c, R *workspace, Ahead *ahead = nullptr) const {
@@ -60,7 +62,7 @@ class SmallProduct {
     if (pieces > 1) {  // divisions that small matrices would notice
       const bool by_rows = p_.m >= p_.n;
       Range &all = by_rows ? rows : cols;
-      const int64_t unit = by_rows ? kernel_.mr : kernel_.nr, units = (all.end + unit - 1) / unit;
+      const int64_t unit = by_rows ? kernel_.mr : nr_, units = (all.end + unit - 1) / unit;
       all = {units * piece / pieces * unit, std::min(units * (piece + 1) / pieces * unit, all.end)};
     }
     for (int64_t j = cols.begin; j < cols.end; j += longest) multiply(rows, {j, std::min(j + longest, cols.end)}, a, b, c, workspace, ahead);
@@ -69,6 +71,9 @@ class SmallProduct {
  private:
 
   static constexpr int planes = Kernel<W>::planes;
+  static constexpr int64_t per = std::is_same_v<T, W> ? planes : 1;  // numbers of an element where the caller has it
+  static R *numbers_of(T *x) { return reinterpret_cast<R *>(x); }
+  static const R *numbers_of(const T *x) { return reinterpret_cast<const R *>(x); }
   static constexpr int64_t padded(int64_t n) { return (n + 15) / 16 * 16; }
 
   // Some rows of A, which begin at held.begin.
@@ -79,15 +84,15 @@ class SmallProduct {
   };
 
   void multiply(Range rows, Range cols, const T *a, const T *b, T *c, R *workspace, Ahead *ahead) const {
-    pack_b(pack_b_rows_.has_rows() ? Range{0, p_.k} : cols, cols, b, workspace);
+    pack_b(b_rows_ ? Range{0, p_.k} : cols, cols, b, workspace);
     multiply_strips(rows, cols, a, c, workspace, workspace + b_numbers(), ahead);
   }
 
   // Some of `cols` of B: k in `part` where rows are packed as rows, otherwise columns.
   void pack_b(Range part, Range cols, const T *b, R *packed_b) const {
-    if (pack_b_rows_.has_rows()) return pack_b_rows_.rows(b, part, cols, packed_b + part.begin * b_step_, b_step_);
-    R *to = packed_b + (part.begin - cols.begin) / kernel_.nr * b_across_;
-    for (int64_t j = part.begin; j < part.end; j += kernel_.nr, to += b_across_) {
+    if (b_rows_) return pack_b_rows_.rows(b, part, cols, packed_b + part.begin * b_step_, b_step_);
+    R *to = packed_b + (part.begin - cols.begin) / nr_ * b_across_;
+    for (int64_t j = part.begin; j < part.end; j += nr_, to += b_across_) {
       const Range k = pack_b_.held(j);
       if (!k.empty()) pack_b_.panel(b, j, k, to + k.begin * b_step_);
     }
@@ -98,30 +103,26 @@ class SmallProduct {
     for (int64_t i = 0; i < p_.m && a_first_; i += kernel_.mr) pack_a(a, i, packed_a + i / kernel_.mr * strip_numbers());
     for (int64_t i = rows.begin; i < rows.end; i += kernel_.mr) {
       Strip strip{{i, std::min(i + kernel_.mr, rows.end)}, pack_a_.held(i), {packed_a, a_along_, a_across_, kernel_.mr}, kernel_.by_k};
-      if constexpr (std::is_same_v<T, R>) {
-        if (a_in_place_ && strip.rows.size() == kernel_.mr) {
-          strip.a = {a + i * p_.a.ld + strip.held.begin, 1, p_.a.ld, 0};
-          strip.run = p_.a.fill == Fill::upper ? kernel_.upper : kernel_.lower;
-        } else if (a_rows_) {
-          strip.run = kernel_.by_row[strip.rows.size() - 1];
-        }
+      if (a_in_place_ && strip.rows.size() == kernel_.mr) {
+        strip.a = {numbers_of(a + i * p_.a.ld + strip.held.begin), per, per * p_.a.ld, 1};
+        strip.run = p_.a.fill == Fill::upper ? kernel_.upper : kernel_.lower;
+      } else if (interleaved_) {
+        strip.a = {packed_a, per, per * padded(p_.k), 1};
+        strip.run = p_.a.fill == Fill::upper ? kernel_.upper : kernel_.lower;
+      } else if (a_rows_) {
+        strip.run = kernel_.by_row[strip.rows.size() - 1];
       }
       if (a_first_) packed_a += strip_numbers();
       else if (strip.a.data == packed_a) pack_a(a, i, packed_a);
-      T *target = c;
-      if constexpr (std::is_same_v<T, R>) {
-        if (streamed_) target = strip_of_c - i * p_.c.ld;
-      }
+      T *const target = streamed_ ? reinterpret_cast<T *>(strip_of_c) - i * p_.c.ld : c;
       const R *panel = packed_b;
-      for (int64_t j = cols.begin; j < cols.end; j += kernel_.nr, panel += b_across_) {
+      for (int64_t j = cols.begin; j < cols.end; j += nr_, panel += b_across_) {
         if (ahead) ahead->piece();
-        const Range some{j, std::min(j + kernel_.nr, cols.end)};
+        const Range some{j, std::min(j + nr_, cols.end)};
         if (touches(p_.c.fill, strip.rows, some)) tile(strip, some, panel, sums + j - cols.begin, target);
       }
       if (!direct_) store(strip.rows, cols, sums, c);
-      if constexpr (std::is_same_v<T, R>) {
-        if (streamed_) kernel_.stream(strip_of_c, c + i * p_.c.ld, strip.rows.size() * p_.c.ld);
-      }
+      if (streamed_) kernel_.stream(strip_of_c, numbers_of(c + i * p_.c.ld), per * strip.rows.size() * p_.c.ld);
     }
   }
 
@@ -130,8 +131,17 @@ class SmallProduct {
   void pack_a(const T *a, int64_t i, R *to) const {
     const Range k = pack_a_.held(i);
     if (k.empty()) return;
-    if (a_rows_) pack_a_.rows(a, {i, std::min(i + kernel_.mr, p_.m)}, k, to, kernel_.row_step);
-    else pack_a_.panel(a, i, k, to);
+    if (interleaved_) {  // the last rows, and zeros for the kernel's others
+      std::fill(to, to + kernel_.mr * per * padded(p_.k), R(0));
+      for (int64_t row = i; row < std::min(i + kernel_.mr, p_.m); ++row, to += per * padded(p_.k)) {
+        const Range own = row_held(p_.a.fill, row, p_.k);
+        if (!own.empty()) std::memcpy(static_cast<void *>(to + per * (own.begin - k.begin)), a + row * p_.a.ld + own.begin, static_cast<size_t>(own.size()) * sizeof(T));
+      }
+    } else if (a_rows_) {
+      pack_a_.rows(a, {i, std::min(i + kernel_.mr, p_.m)}, k, to, kernel_.row_step);
+    } else {
+      pack_a_.panel(a, i, k, to);
+    }
   }
 
   void tile(const Strip &strip, Range cols, const R *panel, R *sums, T *c) const {
@@ -143,24 +153,23 @@ class SmallProduct {
     x.b_step = b_step_;
     x.a_step = strip.a.across;
     x.diagonal = p_.a.fill == Fill::full ? k.size() : rows.begin - k.begin;
-    if constexpr (std::is_same_v<T, R>) {
-      if (direct_) {
-        x.rows = rows.size();
-        x.c = c + rows.begin * p_.c.ld + cols.begin;
-        x.c_step = p_.c.ld;
-        x.whole = cols.size() == kernel_.nr && block_is_whole(p_.c.fill, false, rows, cols);
-        x.band = {0, 0, cols.size(), 0, cols.size()};
-        if (p_.c.fill == Fill::lower) x.band.end = std::min<int64_t>(rows.begin + 1 - cols.begin, kernel_.nr), x.band.end_step = 1;
-        if (p_.c.fill == Fill::upper) x.band.begin = std::max<int64_t>(rows.begin - cols.begin, -kernel_.mr), x.band.begin_step = 1;
-        if (strip.run(x)) return;
-      }
+    const Packed<R> first_a{x.a, strip.a.along, strip.a.across, strip.a.imaginary}, first_b{x.b, b_step_, interleaved_ ? per : 1, interleaved_ ? 1 : nr_};
+    if (direct_) {
+      x.rows = rows.size();
+      x.c = numbers_of(c + rows.begin * p_.c.ld + cols.begin);
+      x.c_step = per * p_.c.ld;
+      x.whole = cols.size() == nr_ && block_is_whole(p_.c.fill, false, rows, cols);
+      x.band = {0, 0, per * cols.size(), 0, per * cols.size()};
+      if (p_.c.fill == Fill::lower) x.band.end = per * std::min<int64_t>(rows.begin + 1 - cols.begin, nr_), x.band.end_step = per;
+      if (p_.c.fill == Fill::upper) x.band.begin = per * std::max<int64_t>(rows.begin - cols.begin, -kernel_.mr), x.band.begin_step = per;
+      if (!strip.run(x) && finish_.mend(k, rows, cols, first_a, first_b, sums)) finish_.store(rows, cols, sums, c);
+      return;
     }
     x.rows = strip.a.along == 1 ? rows.size() : kernel_.mr;
     x.c = sums;
     x.c_step = kernel_.row_step;
     x.whole = true;
-    if (!strip.run(x)) finish_.mend(k, rows, cols, {x.a, strip.a.along, strip.a.across, strip.a.imaginary}, {x.b, b_step_, 1, kernel_.nr}, sums);
-    if (direct_) finish_.store(rows, cols, sums, c);
+    if (!strip.run(x)) finish_.mend(k, rows, cols, first_a, first_b, sums);
   }
 
   void store(Range rows, Range cols, const R *sums, T *c) const {
@@ -182,14 +191,17 @@ class SmallProduct {
   bool tf32_;
   Packer<T> pack_a_, pack_b_, pack_b_rows_;
   Finish<T> finish_;
-  bool direct_ = std::is_same_v<T, R> && finish_.plain() && !p_.c.packed;
+  // Complex numbers as they lie in memory, real and imaginary parts in turn: nothing of A is packed but its last rows.
+  bool interleaved_ = pack_a_.plain_complex_rows() && !p_.a.packed && pack_b_rows_.plain_complex_rows() && finish_.plain() && !p_.c.packed && !p_.c_is_a && p_.k <= longest;
+  bool direct_ = interleaved_ || (std::is_same_v<T, R> && finish_.plain() && !p_.c.packed);
   bool far_, streamed_ = far_ && direct_ && p_.c.fill == Fill::full && p_.c.ld == p_.n && p_.n <= longest;
-  bool a_in_place_ = pack_a_.plain_rows() && !p_.c_is_a;
+  bool a_in_place_ = interleaved_ || (pack_a_.plain_rows() && !p_.c_is_a);
   bool a_first_ = p_.c_is_a && !p_.a.row_lines;  // a row of C overwrites elements of many rows of A: those are few, since k is
-  bool a_rows_ = pack_a_.has_rows() && p_.k <= longest;
+  bool a_rows_ = pack_a_.has_rows() && p_.k <= longest, b_rows_ = interleaved_ || pack_b_rows_.has_rows();
+  int64_t nr_ = interleaved_ ? kernel_.nr / 2 : kernel_.nr;
   int64_t a_along_ = a_rows_ ? 1 : planes * kernel_.mr, a_across_ = a_rows_ ? kernel_.row_step : 1;
-  int64_t b_step_ = !pack_b_rows_.has_rows() ? kernel_.nr * planes : p_.k <= longest ? kernel_.row_step : padded(p_.n);
-  int64_t b_across_ = pack_b_rows_.has_rows() ? kernel_.nr : kernel_.nr * planes * p_.k;
+  int64_t b_step_ = !b_rows_ ? kernel_.nr * planes : p_.k > longest ? padded(p_.n) : interleaved_ && p_.n > longest / 2 ? 2 * kernel_.row_step : kernel_.row_step;
+  int64_t b_across_ = b_rows_ ? kernel_.nr : kernel_.nr * planes * p_.k;
 };
 
 }  // namespace tritri::cpu

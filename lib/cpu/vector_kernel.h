@@ -394,35 +394,63 @@ bool small_tile(const SmallTile<R> &x) {
   return small_store<R, bytes, rows>(x, sum);
 }
 
-// Steps `d` to 7 through A's diagonal, in which only the rows up to (upper) or from (lower) the step's hold something; those in [begin, end) exist.
-template <class R, int bytes, bool upper, int d>
-[[gnu::always_inline]] inline void diagonal_steps(typename Vector<R, bytes>::type *sum, const R *a, int64_t across, const R *b, int64_t b_step, int64_t begin, int64_t end) {
+// Sums of a row: of A's numbers times B's rows; where elements are complex, of their real parts and of their imaginary parts, times B's rows as they lie.
+template <class R, int bytes, int rows, int planes>
+struct RowSums {
+  using V = typename Vector<R, bytes>::type;
+  V sum[planes][rows] = {};
+
+  [[gnu::always_inline]] inline void add(int i, const R *a, V row) {
+    sum[0][i] += a[0] * row;
+    if constexpr (planes == 2) sum[1][i] += a[1] * row;
+  }
+
+  // Into sum[0]: (u + iv) times rows of x + iy, where u and v were multiplied apart.
+  [[gnu::always_inline]] inline void join() {
+    if constexpr (planes == 2) {
+      constexpr int lanes = bytes / static_cast<int>(sizeof(R));
+      typedef std::conditional_t<sizeof(R) == 4, int32_t, int64_t> Lanes __attribute__((vector_size(bytes)));
+      V sign = {};
+      Lanes other = {};
+      for (int lane = 0; lane < lanes; ++lane) sign[lane] = lane % 2 ? R(1) : R(-1), other[lane] = lane ^ 1;
+#pragma GCC unroll 16
+      for (int i = 0; i < rows; ++i) sum[0][i] += sign * __builtin_shuffle(sum[1][i], other);
+    }
+  }
+};
+
+// Steps `d` to rows - 1 through A's diagonal, in which only the rows up to (upper) or from (lower) the step's hold something; those in [begin, end) exist.
+template <class R, int bytes, bool upper, int rows, int planes, int d>
+[[gnu::always_inline]] inline void diagonal_steps(RowSums<R, bytes, rows, planes> &sums, const R *a, int64_t across, const R *b, int64_t b_step, int64_t begin, int64_t end) {
   using V = typename Vector<R, bytes>::type;
   if (begin <= d && d < end) {
     const V row = *reinterpret_cast<const V *>(b + d * b_step);
 #pragma GCC unroll 16
-    for (int i = upper ? 0 : d; i < (upper ? d + 1 : 8); ++i) sum[i] += a[i * across + d] * row;
+    for (int i = upper ? 0 : d; i < (upper ? d + 1 : rows); ++i) sums.add(i, a + i * across + d * planes, row);
   }
-  if constexpr (d < 7) diagonal_steps<R, bytes, upper, d + 1>(sum, a, across, b, b_step, begin, end);
+  if constexpr (d < rows - 1) diagonal_steps<R, bytes, upper, rows, planes, d + 1>(sums, a, across, b, b_step, begin, end);
 }
 
-// A where the caller has it.
-template <class R, int bytes, bool upper>
+// A where the caller has it, complex numbers as two each.
+template <class R, int bytes, bool upper, int rows, int planes>
 bool small_in_place(const SmallTile<R> &x) {
   using V = typename Vector<R, bytes>::type;
-  constexpr int64_t rows = 8;
   const int64_t across = x.a_step, b_step = x.b_step, k = x.k, diagonal = x.diagonal;
   const int64_t begin = !upper ? 0 : diagonal + rows < 0 ? 0 : diagonal + rows, end = upper || k < diagonal ? k : diagonal;  // of the steps in which all rows hold something
-  V sum[rows] = {};
-  if (upper) diagonal_steps<R, bytes, upper, 0>(sum, x.a + diagonal, across, x.b + diagonal * b_step, b_step, -diagonal, k - diagonal);
-  const R *a = x.a + begin, *b = x.b + begin * b_step;
-  for (int64_t l = begin; l < end; ++l, ++a, b += b_step) {
+  RowSums<R, bytes, rows, planes> sums;
+  const auto through_diagonal = [&]() __attribute__((always_inline)) {
+    diagonal_steps<R, bytes, upper, rows, planes, 0>(sums, x.a + diagonal * planes, across, x.b + diagonal * b_step, b_step, -diagonal, k - diagonal);
+  };
+  if (upper) through_diagonal();
+  const R *a = x.a + begin * planes, *b = x.b + begin * b_step;
+  for (int64_t l = begin; l < end; ++l, a += planes, b += b_step) {
     const V row = *reinterpret_cast<const V *>(b);
 #pragma GCC unroll 16
-    for (int i = 0; i < rows; ++i) sum[i] += a[i * across] * row;
+    for (int i = 0; i < rows; ++i) sums.add(i, a + i * across, row);
   }
-  if (!upper) diagonal_steps<R, bytes, upper, 0>(sum, x.a + diagonal, across, x.b + diagonal * b_step, b_step, -diagonal, k - diagonal);
-  return small_store<R, bytes, rows>(x, sum);
+  if (!upper) through_diagonal();
+  sums.join();
+  return small_store<R, bytes, rows>(x, sums.sum[0]);
 }
 
 template <class R, int bytes, int mr>
@@ -455,12 +483,12 @@ constexpr SmallKernel<R> small_kernel() {
   return {8, bytes / static_cast<int>(sizeof(R)),
           {small_tile<R, bytes, 1, step, 1>, small_tile<R, bytes, 2, step, 1>, small_tile<R, bytes, 3, step, 1>, small_tile<R, bytes, 4, step, 1>, small_tile<R, bytes, 5, step, 1>,
            small_tile<R, bytes, 6, step, 1>, small_tile<R, bytes, 7, step, 1>, small_tile<R, bytes, 8, step, 1>},
-          small_tile<R, bytes, 8, 1, 8>, small_in_place<R, bytes, false>, small_in_place<R, bytes, true>, load_band<R, bytes>, load_across<R, bytes>, store_band<R, bytes>, stream<R, bytes>, settle};
+          small_tile<R, bytes, 8, 1, 8>, small_in_place<R, bytes, false, 8, 1>, small_in_place<R, bytes, true, 8, 1>, load_band<R, bytes>, load_across<R, bytes>, store_band<R, bytes>, stream<R, bytes>, settle};
 }
 
 template <class R, int bytes, int mr>
 constexpr SmallKernel<std::complex<R>> small_complex_kernel() {
-  return {mr, bytes / static_cast<int>(sizeof(R)), {}, small_complex_tile<R, bytes, mr>, nullptr, nullptr, load_band<R, bytes>, load_across<R, bytes>, store_band<R, bytes>, stream<R, bytes>, settle};
+  return {mr, bytes / static_cast<int>(sizeof(R)), {}, small_complex_tile<R, bytes, mr>, small_in_place<R, bytes, false, mr, 2>, small_in_place<R, bytes, true, mr, 2>, load_band<R, bytes>, load_across<R, bytes>, store_band<R, bytes>, stream<R, bytes>, settle};
 }
 
 // A set for registers of `bytes`: tiles of mr x 2 registers of reals, cr x 2 of complex numbers; small ones of 8 x 1 and 2 cr x 1.
