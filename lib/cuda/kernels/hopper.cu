@@ -19,11 +19,11 @@ namespace {
 // Measured on an H200: what a stage takes a worker, what a launch takes beside its work, what a tile costs beside its stages, and what more it costs in a batch. What diagonals spare counts
 // where that balances better.
 template <class T> struct Model;
-template <> struct Model<Float32> { static constexpr double stage = 1.2e-6, launch = 5e-6, many = 2.5e-6; static constexpr int spared = 0; static constexpr Costs costs{3, 8, 4}; };
-template <> struct Model<Tf32<256, 2>> { static constexpr double stage = 0.70e-6, launch = 12e-6, many = 20e-6; static constexpr int spared = 3; static constexpr Costs costs{4, 8, 8}; };
-template <> struct Model<Tf32<128, 1>> { static constexpr double stage = 0.6e-6, launch = 2.5e-6, many = 2e-6; static constexpr int spared = 2; static constexpr Costs costs{5, 16, 1}; };
-template <bool B> struct Model<Half<B, 256, 2>> { static constexpr double stage = 0.67e-6, launch = 5e-6, many = 0; static constexpr int spared = 0; static constexpr Costs costs{6, 8, 4}; };
-template <bool B> struct Model<Half<B, 128, 1>> { static constexpr double stage = 0.4e-6, launch = 2.5e-6, many = 0; static constexpr int spared = 0; static constexpr Costs costs{5, 16, 1}; };
+template <> struct Model<Float32> { static constexpr double stage = 1.2e-6, launch = 5e-6, many = 2.5e-6; static constexpr int spared = 0; static constexpr Costs costs{3, 8, 11, 12}; };
+template <> struct Model<Tf32<256, 2>> { static constexpr double stage = 0.70e-6, launch = 12e-6, many = 20e-6; static constexpr int spared = 3; static constexpr Costs costs{4, 8, 6, 11}; };
+template <> struct Model<Tf32<128, 1>> { static constexpr double stage = 0.6e-6, launch = 2.5e-6, many = 2e-6; static constexpr int spared = 2; static constexpr Costs costs{8, 16, 1, 1}; };
+template <bool B> struct Model<Half<B, 256, 2>> { static constexpr double stage = 0.67e-6, launch = 5e-6, many = 0; static constexpr int spared = 0; static constexpr Costs costs{6, 8, 6, 11}; };
+template <bool B> struct Model<Half<B, 128, 1>> { static constexpr double stage = 0.4e-6, launch = 2.5e-6, many = 0; static constexpr int spared = 0; static constexpr Costs costs{5, 16, 1, 1}; };
 
 constexpr int64_t kMostColumns = INT_MAX - 1024;
 constexpr int64_t kMostBlocks = 65535, kMostRows = kMostBlocks * kArrangeEdge;  // of a grid's second and third dimension
@@ -56,7 +56,7 @@ template <class T>
 Costs costs(const Problem &p) {
   constexpr int64_t large = int64_t{192} << 20;
   Costs costs = Model<T>::costs;
-  if (std::max(p.m, p.n) * p.k * static_cast<int64_t>(sizeof(typename T::Element)) < large) costs.neighbours = 1;
+  if (std::max(p.m, p.n) * p.k * static_cast<int64_t>(sizeof(typename T::Element)) < large) costs.group_rows = costs.group_cols = 1;
   return costs;
 }
 

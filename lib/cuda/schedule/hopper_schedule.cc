@@ -45,6 +45,7 @@ struct Entry {
   Item item;
   int cost;  // in stages
   int rank;  // dear ones go first
+  int begin;  // the tile's first stage
 };
 
 Item item_of(uint32_t tile, int slot, int piece, int pieces) {
@@ -260,12 +261,12 @@ struct Attempt {
   int64_t longest = 0;  // worker, in stages
 };
 
-// With sums cut into pieces of at most `limit` stages; 0: none is cut.
-Attempt attempt(const Grid &grid, double longest, int workers, const Costs &costs, bool zeros_elsewhere, double limit) {
+// With sums cut into pieces of at most `limit` stages; 0: none is cut. Tiles run together in groups whose longest one costs more than `grouped`: shorter ones are
+// left for balance.
+Attempt attempt(const Grid &grid, double grouped, int workers, const Costs &costs, bool zeros_elsewhere, double limit) {
   const Tiling &t = grid.t;
   const bool cut = limit > 0;
   const int64_t rows = t.tiles_m(), cols = t.tiles_n();
-  const int64_t edge = costs.neighbours;
   const int tile_cost = static_cast<int>(costs.tile);
   const int owed = static_cast<int>(t.k / t.stage_k) + tile_cost + 2;  // above every cost
 
@@ -274,12 +275,12 @@ Attempt attempt(const Grid &grid, double longest, int workers, const Costs &cost
   std::vector<Entry> entries;
   entries.reserve(static_cast<size_t>(rows * cols * t.batch + 2 * workers));
   for (int64_t batch = 0; batch < t.batch; ++batch)
-    for (int64_t group_i = t.rows_from; group_i < t.rows_end(); group_i += edge)
-      for (int64_t group_j = 0; group_j < cols; group_j += edge) {
+    for (int64_t group_i = t.rows_from; group_i < t.rows_end(); group_i += costs.group_rows)
+      for (int64_t group_j = 0; group_j < cols; group_j += costs.group_cols) {
         const size_t group = entries.size();
         int dearest = 0;
-        for (int64_t i = group_i; i < std::min(t.rows_end(), group_i + edge); ++i)
-          for (int64_t j = group_j; j < std::min(cols, group_j + edge); ++j) {
+        for (int64_t i = group_i; i < std::min(t.rows_end(), group_i + costs.group_rows); ++i)
+          for (int64_t j = group_j; j < std::min(cols, group_j + costs.group_cols); ++j) {
             const Line &row = grid.rows[static_cast<size_t>(i)], &col = grid.cols[static_cast<size_t>(j)];
             if (!t.c_holds_some(row.elements, col.elements)) continue;
             const Range whole = grid.sums.stages(row, col);
@@ -295,14 +296,16 @@ Attempt attempt(const Grid &grid, double longest, int workers, const Costs &cost
               // Pieces that others wait for come first, here and so in every worker's list: a worker that waits has handed in all that it
               // owes, and the workers that it waits for never wait before handing in theirs.
               const int rank = piece + 1 < pieces ? owed + cost : cost;
-              entries.push_back({item, cost, rank});
+              entries.push_back({item, cost, rank, static_cast<int>(whole.begin)});
             }
             schedule.slots += pieces - 1;
             schedule.pieces = std::max(schedule.pieces, pieces);
           }
-        if (edge > 1 && 3 * dearest > longest) {  // short tiles are left for balance
-          // The worker that is free first gets the longest, so that neighbours begin soon after each other.
-          std::stable_sort(entries.begin() + static_cast<std::ptrdiff_t>(group), entries.end(), [](const Entry &x, const Entry &y) { return x.cost > y.cost; });
+        if (costs.group_rows * costs.group_cols > 1 && dearest > grouped) {
+          // The worker that is free first gets what begins at the lowest k, so that neighbours come to the same k at the same time. Where sums begin at the
+          // columns of B and end at the rows of A, workers end a group in the order in which the next one begins, and stay in step.
+          std::stable_sort(entries.begin() + static_cast<std::ptrdiff_t>(group), entries.end(),
+                           [](const Entry &x, const Entry &y) { return x.begin != y.begin ? x.begin < y.begin : x.cost > y.cost; });
           for (size_t x = group; x < entries.size(); ++x) entries[x].rank = entries[x].rank > owed ? entries[x].rank : dearest;
         }
       }
@@ -337,13 +340,14 @@ Attempt attempt(const Grid &grid, double longest, int workers, const Costs &cost
 Schedule make_schedule(const Tiling &t, int workers, const Costs &costs, bool zeros_elsewhere) {
   const Load load = recall_load(t);
   const Grid grid(t);
-  if (!load.cuts(workers, costs)) return attempt(grid, load.longest, workers, costs, zeros_elsewhere, 0).schedule;
+  const double grouped = load.longest * std::clamp(3.2 * workers / load.tiles, 1.0 / 6, 0.4);  // the more tiles, the fewer of them balance the rest
+  if (!load.cuts(workers, costs)) return attempt(grid, grouped, workers, costs, zeros_elsewhere, 0).schedule;
   const double mean = (load.stages + load.tiles * costs.tile) / workers;
-  Attempt best = attempt(grid, load.longest, workers, costs, zeros_elsewhere, load.piece_limit(workers, costs));
+  Attempt best = attempt(grid, grouped, workers, costs, zeros_elsewhere, load.piece_limit(workers, costs));
   // As many pieces as that may just not divide among the workers: fewer or more of them do.
   for (const double limit : {2 * mean, 0.75 * mean}) {
     if (static_cast<double>(best.longest) < 1.15 * mean || limit < costs.shortest_piece) break;
-    Attempt other = attempt(grid, load.longest, workers, costs, zeros_elsewhere, limit);
+    Attempt other = attempt(grid, grouped, workers, costs, zeros_elsewhere, limit);
     if (other.longest < best.longest) best = std::move(other);
   }
   return best.schedule;
@@ -358,7 +362,7 @@ const Schedule &recall_schedule(const Tiling &tiling, int workers, const Costs &
     Schedule schedule;
     bool is_of(const Tiling &t, int w, const Costs &c, bool z) const {
       return workers == w && zeros_elsewhere == z && costs.tile == c.tile && costs.shortest_piece == c.shortest_piece &&
-             costs.neighbours == c.neighbours && tiling == t;
+             costs.group_rows == c.group_rows && costs.group_cols == c.group_cols && tiling == t;
     }
   };
   thread_local Memory memories[8];

@@ -65,7 +65,7 @@ void require_complete(const Tiling &t, const Schedule &schedule, int workers, bo
 TEST_CASE("a schedule holds every tile of C once, whole or in pieces with slots of their own") {
   for (const Fill a : unit::all_fills) for (const Fill b : unit::all_fills) for (const Fill c : unit::all_fills)
   for (const bool zeros_elsewhere : {false, true}) for (const int workers : {1, 7, 66}) for (const int neighbours : {1, 4}) for (const int spared : {0, 3}) {
-    const Costs costs{2, 8, neighbours};
+    const Costs costs{2, 8, neighbours, neighbours};
     for (Tiling t : {tiling(a, b, c, 1, 1, 1), tiling(a, b, c, 700, 1100, 300), tiling(a, b, c, 1100, 520, 4000), tiling(a, b, c, 300, 300, 300, 5)}) {
       t.spared = spared;
       require_complete(t, make_schedule(t, workers, costs, zeros_elsewhere), workers, zeros_elsewhere);
@@ -80,7 +80,7 @@ TEST_CASE("a strip's schedule holds the strip's tiles and no others") {
     const double whole = measure(t).stages;
     for (t.rows_from = 0; t.rows_from < t.tiles_m(); t.rows_from += 5) {
       t.rows_to = t.rows_from + 5;
-      require_complete(t, make_schedule(t, 66, {2, 8, neighbours}, true), 66, true);
+      require_complete(t, make_schedule(t, 66, {2, 8, neighbours, neighbours}, true), 66, true);
       stages += measure(t).stages;
     }
     REQUIRE(stages == whole);
@@ -89,7 +89,7 @@ TEST_CASE("a strip's schedule holds the strip's tiles and no others") {
 
 TEST_CASE("pieces that others wait for come first in every worker's list") {
   const Tiling t = tiling(Fill::lower, Fill::lower, Fill::full, 1024, 1024, 1024);
-  const Schedule schedule = make_schedule(t, 132, {2, 8, 1}, true);
+  const Schedule schedule = make_schedule(t, 132, {2, 8}, true);
   REQUIRE(schedule.pieces > 1);
   for (size_t w = 0; w + 1 < schedule.first.size(); ++w) {
     bool waits = false;
@@ -107,7 +107,7 @@ TEST_CASE("a schedule is balanced, and the closed-form load foretells it") {
     if (neighbours > 1 && n < 8192) continue;
     Tiling t{Fill::lower, Fill::lower, Fill::full, n, n, n, 1, 128, 128, 32};
     t.spared = spared;
-    const Costs costs{2, 8, neighbours};
+    const Costs costs{2, 8, neighbours, neighbours};
     const Schedule schedule = make_schedule(t, 132, costs, true);
     double longest = 0, all = 0;
     for (size_t w = 0; w < 132; ++w) {
@@ -135,7 +135,7 @@ TEST_CASE("a recalled load is the one that would be measured") {
 }
 
 TEST_CASE("a recalled schedule is the one that would be made") {
-  const Costs costs{2, 8, 1};
+  const Costs costs{2, 8};
   for (int round = 0; round < 3; ++round)
     for (const int64_t n : {300, 600, 900, 1200, 1500, 1800}) for (const bool zeros_elsewhere : {false, true}) {
       const Tiling t = tiling(Fill::upper, Fill::full, Fill::full, n, n, n);
