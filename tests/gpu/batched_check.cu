@@ -74,7 +74,8 @@ std::vector<Named> variants_of(Dtype dtype, int32_t compute) {
   const auto add = [&](const char *name, const BatchedVariants &variants) {
     for (int i = 0; i < variants.count; ++i) {
       const BatchedVariant &v = variants.first[i];
-      all.push_back({std::string(name) + (v.way == BatchedWay::single ? " single " : v.way == BatchedWay::tiles ? " tiles " : v.way == BatchedWay::ring ? " ring " : " split ") + std::to_string(v.tile), &v});
+      static constexpr const char *ways[] = {"single", "tiles", "ring", "block", "split"};
+      all.push_back({std::string(name) + " " + ways[static_cast<int>(v.way)] + " " + std::to_string(v.tile), &v});
     }
   };
   if (dtype == Dtype::f64) add("double", batched_f64);

@@ -30,6 +30,11 @@ struct DoubleTiles : BatchedDmmaCore<float, 32> {
   static constexpr int resident = 2, stages = 2, most = 128, share = 4;
   static constexpr double turn = 114e-9, wait = 0.67e-6;
 };
+struct DoubleBlock : BatchedDmmaCore<float, 16> {
+  using BatchedDmmaCore::BatchedDmmaCore;
+  static constexpr int resident = 3, most = 128, least_k = 33, share = 8;
+  static constexpr double turn = 29e-9, wait = 0.36e-6;
+};
 struct RoundedSmall : Tf32Core<16> {
   using Tf32Core::Tf32Core;
   static constexpr int resident = 8, most = 16, share = 1;
@@ -85,7 +90,7 @@ struct FmaSplit : BatchedFfmaCore<16> {
 constexpr BatchedVariant split[] = {batched_variant<SplitTiles, BatchedWay::ring>(), batched_variant<SplitSplit, BatchedWay::split>()};
 constexpr BatchedVariant in_double[] = {batched_variant<DoubleSingle, BatchedWay::single>(), batched_variant<DoubleSmall, BatchedWay::tiles>(),
                                         batched_variant<DoubleMiddle, BatchedWay::ring>(), batched_variant<SplitTiles, BatchedWay::ring>(), batched_variant<DoubleTiles, BatchedWay::ring>(),
-                                        batched_variant<DoubleSplit, BatchedWay::split>()};
+                                        batched_variant<DoubleSplit, BatchedWay::split>(), batched_variant<DoubleBlock, BatchedWay::block>()};
 constexpr BatchedVariant rounded[] = {batched_variant<RoundedSmall, BatchedWay::single>(), batched_variant<RoundedSingle, BatchedWay::single>(),
                                       batched_variant<RoundedTiles, BatchedWay::ring>(), batched_variant<RoundedSplit, BatchedWay::split>()};
 constexpr BatchedVariant fma[] = {batched_variant<FmaSmall, BatchedWay::single>(), batched_variant<FmaSingle, BatchedWay::single>(),
@@ -93,6 +98,6 @@ constexpr BatchedVariant fma[] = {batched_variant<FmaSmall, BatchedWay::single>(
 
 }  // namespace
 
-const BatchedVariants batched_tf32x3 = {split, 2}, batched_f32_double = {in_double, 6}, batched_tf32 = {rounded, 4}, batched_ffma = {fma, 4};
+const BatchedVariants batched_tf32x3 = {split, 2}, batched_f32_double = {in_double, 7}, batched_tf32 = {rounded, 4}, batched_ffma = {fma, 4};
 
 }  // namespace tritri::cuda

@@ -28,13 +28,20 @@ struct Split : HalfCore<T, 16> {
   static constexpr int most = 128, share = 1;
   static constexpr double turn = 80e-9, wait = 0.3e-6;
 };
+template <class T>
+struct Block : HalfCore<T, 32> {
+  using HalfCore<T, 32>::HalfCore;
+  static constexpr int resident = 3, most = 128, least_k = 65, share = 8;
+  static constexpr double turn = 70e-9, wait = 0.55e-6;
+};
 
 template <class T>
 constexpr BatchedVariant variants[] = {batched_variant<Small<T>, BatchedWay::single>(), batched_variant<Single<T>, BatchedWay::single>(),
-                                       batched_variant<Tiles<T>, BatchedWay::tiles>(), batched_variant<Split<T>, BatchedWay::split>()};
+                                       batched_variant<Tiles<T>, BatchedWay::tiles>(), batched_variant<Split<T>, BatchedWay::split>(),
+                                       batched_variant<Block<T>, BatchedWay::block>()};
 
 }  // namespace
 
-const BatchedVariants batched_f16 = {variants<__half>, 4}, batched_bf16 = {variants<__nv_bfloat16>, 4};
+const BatchedVariants batched_f16 = {variants<__half>, 5}, batched_bf16 = {variants<__nv_bfloat16>, 5};
 
 }  // namespace tritri::cuda

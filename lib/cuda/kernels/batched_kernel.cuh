@@ -3,12 +3,14 @@
 // the L1 cache serves those of neighbouring tiles. What is multiplied and how is a core (batched_core.cuh); fill, unit diagonal, op, order,
 // packing and alignment are data.
 #pragma once
+#include <algorithm>
 #include <climits>
 #include <cmath>
 #include <cstring>
 
 #include "cuda/heuristics.h"
 #include "cuda/kernels/batched_core.cuh"
+#include "cuda/kernels/batched_panels.cuh"
 #include "cuda/runtime/check.h"
 #include "cuda/schedule/batched_schedule.h"
 
@@ -46,8 +48,21 @@ struct BatchedArguments {
   }
 };
 
-// A warp has matrices to itself; has tiles of one; has them with reads running ahead through shared memory; or has parts of the k of a tile.
-enum class BatchedWay { single, tiles, ring, split };
+// A warp has matrices to itself; has tiles of one; has them with reads running ahead through shared memory, or with the whole matrix there for its block; or has
+// parts of the k of a tile.
+enum class BatchedWay { single, tiles, ring, block, split };
+
+// A and B in a block's shared memory. Lines are copied in vectors.
+struct BatchedStage {
+  BatchedPanels a, b;
+  int bytes;
+  BatchedStage(const View &a_view, const View &b_view, int element)
+      : a(a_view, element, 0), b(b_view, element, a.cells), bytes(b.cells * BatchedPanels::cell_bytes(element)) {}
+  static bool can(const Problem &p, int most_bytes) {
+    const auto element = static_cast<int>(element_bytes(p.dtype));
+    return BatchedSide(p.a, element).vectors && BatchedSide(p.b, element).vectors && BatchedStage(p.a, p.b, element).bytes <= most_bytes;
+  }
+};
 
 // One instantiation, as the host sees it.
 struct BatchedVariant {
@@ -56,11 +71,15 @@ struct BatchedVariant {
   int least_k;
   BatchedWay way;
   int share;    // warps that share a matrix, at most; not where they share a tile
+  int most_bytes;  // of a block's A and B, where it has them in shared memory
   double turn;  // what a multiprocessor of an H200 takes for one chunk of one tile, or for its store, when it is busy
   double wait;  // the same for a warp that is alone
   void (*load)();
   void (*launch)(const BatchedArguments &arguments, int multiprocessors, cudaStream_t stream);
-  bool can(const Problem &p) const { return p.m <= most && p.n <= most && p.k <= most && p.k >= least_k && (way != BatchedWay::split || p.batch <= BatchedOrder::most_split); }
+  bool can(const Problem &p) const {
+    if (p.m > most || p.n > most || p.k > most || p.k < least_k) return false;
+    return way == BatchedWay::split ? p.batch <= BatchedOrder::most_split : way != BatchedWay::block || BatchedStage::can(p, most_bytes);
+  }
   BatchedOrder order(const Problem &p) const { return way == BatchedWay::split ? BatchedOrder::of_split(p, tile, chunk) : BatchedOrder(p, tile, chunk, share); }
 };
 struct BatchedVariants { const BatchedVariant *first; int count; };
@@ -207,6 +226,29 @@ class BatchedFragment {
     }
   }
 
+  template <bool along_k>
+  __device__ __forceinline__ void gather(const BatchedPanels &panels, const unsigned char *stage, int x0, int k0) {
+    using P = Part<along_k>;
+    using Word = typename WordOf<P::wide * size>::type;
+    static_assert(Map::parts == 1 && P::reads == 1, "a lane's lines are consecutive, its share of each one read");
+    static_assert(Map::tile <= BatchedPanels::lines(size), "whatever a tile reads of a diagonal exists");
+    constexpr int in_line = BatchedPanels::line_bytes / size, lines = BatchedPanels::lines(size);
+    constexpr int step_line = along_k ? Map::tile : Map::chunk, step_position = along_k ? Map::chunk : Map::tile;
+    // What steps by whole panels and cells is the same for all lanes.
+    const int line0 = along_k ? x0 : k0, position0 = along_k ? k0 : x0;
+    const int line = (step_line % lines == 0 ? 0 : line0 % lines) + (along_k ? Map::first_x() : Map::first_k());
+    const int position = (step_position % in_line == 0 ? 0 : position0 % in_line) + (along_k ? Map::first_k() : Map::first_x());
+    const int panel = line0 / lines + line / lines, cell = position0 / in_line, over = position / in_line;
+    const unsigned char *const from = stage + panels.start(panel, cell, size) + over * BatchedPanels::cell_bytes(size);
+    const int place = BatchedPanels::place(line % lines, position % in_line * size) ^ BatchedPanels::turned(panel, cell + over, size);
+#pragma unroll
+    for (int l = 0; l < P::lines; ++l) {
+      const Word w = *reinterpret_cast<const Word *>(from + (place ^ BatchedPanels::place(l, 0)));
+#pragma unroll
+      for (int y = 0; y < P::words; ++y) words[l * P::words + y] = reinterpret_cast<const uint32_t *>(&w)[y];
+    }
+  }
+
  public:
   // A bit for every read of a vector in which an element exists.
   static __device__ __forceinline__ uint32_t wanted(const BatchedSide &side, int x0, int k0) {
@@ -243,6 +285,12 @@ class BatchedFragment {
     lines_along_k(side.view) ? exchange<true, false>(slot) : exchange<false, false>(slot);
   }
 
+  // From a block's shared memory.
+  __device__ __forceinline__ void gather(const BatchedSide &side, const BatchedPanels &panels, const unsigned char *stage, int x0, int k0) {
+    const bool along_k = lines_along_k(side.view);
+    along_k ? gather<true>(panels, stage, x0, k0) : gather<false>(panels, stage, x0, k0);
+  }
+
   // A bit for every part of the tile that has elements in the chunk.
   static __device__ __forceinline__ unsigned parts(const View &v, int x0, int k0) {
     unsigned bits = 0;
@@ -254,8 +302,8 @@ class BatchedFragment {
     return bits;
   }
 
-  // Sorted into cells and masked by selection: zero outside the fill, one on a unit diagonal. Outside the matrix there are zeros already.
-  __device__ __forceinline__ void take(const BatchedSide &side, int x0, int k0, Cell (&cell)[X][cells]) const {
+  // Sorted into cells.
+  __device__ __forceinline__ void sort(const BatchedSide &side, Cell (&cell)[X][cells]) const {
     const bool along_k = lines_along_k(side.view);
 #pragma unroll
     for (int i = 0; i < X; ++i)
@@ -272,6 +320,11 @@ class BatchedFragment {
                                : __hiloint2double(static_cast<int>(words[in_x + 1]), static_cast<int>(words[in_x]));
         }
       }
+  }
+
+  // The same, masked by selection: zero outside the fill, one on a unit diagonal. Outside the matrix there are zeros already.
+  __device__ __forceinline__ void take(const BatchedSide &side, int x0, int k0, Cell (&cell)[X][cells]) const {
+    sort(side, cell);
     const View &v = side.view;
     if (whole(v, x0, k0)) return;
     // Element (i, e) is below + step_x(i) - e under the diagonal; one unsigned comparison takes the bounds of either fill.
@@ -319,6 +372,8 @@ template <class Map>
 __device__ __forceinline__ BatchedRuns runs_of(const BatchedArguments &args, int i0, int j0) {
   const View &c = args.p.c;
   const int m = static_cast<int>(c.rows), n = static_cast<int>(c.cols), first = i0 + Map::first_x();
+  constexpr int count = Map::held_x * Map::runs;
+  if (args.c_vectors && c.fill == Fill::full && i0 + Map::tile <= m && j0 + Map::tile <= n) return {~0u >> (32 - count), 0};
   BatchedRuns runs{0, 0};
 #pragma unroll
   for (int i = 0; i < Map::held_x; ++i)
@@ -526,6 +581,64 @@ __global__ void __launch_bounds__(32 * BatchedOrder::most_warps, Core::resident)
   }
 }
 
+// A block has one matrix: everything that its warps read is on its way at once, comes to shared memory once, and other blocks' products fill the wait.
+// Assumes: as batched_ring does, and BatchedStage::can.
+template <class Core, bool straight>
+__global__ void __launch_bounds__(32 * Core::share, Core::resident)
+batched_block(const __grid_constant__ BatchedArguments args, const __grid_constant__ BatchedStage stage) {
+  using T = typename Core::T;
+  using Map = typename Core::Map;
+  using FragmentA = BatchedFragment<Map, T, straight ? Way::along_k : Way::any>;
+  using FragmentB = BatchedFragment<Map, T, straight ? Way::along_x : Way::any>;
+  using Cell = typename CellOf<T>::type;
+  constexpr int X = Map::held_x, cells = Map::held_k / CellOf<T>::elements;
+  static_assert(Core::shared_floats == 0, "shared memory is the panels'");
+  extern __shared__ __align__(1024) unsigned char memory[];
+
+  const int own = __shfl_sync(~0u, static_cast<int>(threadIdx.y), 0), warps = static_cast<int>(blockDim.y);
+  const int64_t batch = blockIdx.x;
+  constexpr int of_panel = BatchedPanels::lines(static_cast<int>(sizeof(T)));
+  const int a_lines = of_panel * stage.a.count, b_lines = of_panel * stage.b.count;
+  // The long lines of one operand with the short ones of the other.
+  copy_panels(args.a.view, operand_of<T>(args.a, batch), stage.a, memory, own, warps);
+  copy_panels(args.b.view, operand_of<T>(args.b, batch), stage.b, memory, b_lines / 8 - 1 - own, -warps);
+  commit_copies();
+
+  bool waits = true;
+  const auto wait = [&] {
+    wait_for_copies<0>();
+    __syncthreads();
+    for (int line = own * 32 + static_cast<int>(threadIdx.x); line < a_lines + b_lines; line += 32 * warps) {
+      if (line < a_lines) mask_line<T>(args.a.view, stage.a, memory, line);
+      else mask_line<T>(args.b.view, stage.b, memory, line - a_lines);
+    }
+    __syncthreads();
+    waits = false;
+  };
+  // Tiles without k come first: those wait for nothing.
+#pragma unroll 1
+  for (int index = args.order.first[own + 1] - 1; index >= args.order.first[own]; --index) {
+    const BatchedPlace place = args.order.place[index];
+    const int i0 = place.row * Map::tile, j0 = place.col * Map::tile, k_begin = place.begin * Map::chunk, k_end = place.end * Map::chunk;
+    if (waits && k_begin < k_end) wait();
+    Core core(nullptr);
+#pragma unroll 1
+    for (int k = k_begin; k < k_end; k += Map::chunk) {
+      FragmentA a_now;
+      FragmentB b_now;
+      a_now.gather(args.a, stage.a, memory, i0, k);
+      b_now.gather(args.b, stage.b, memory, j0, k);
+      Cell left[X][cells], right[X][cells];
+      a_now.sort(args.a, left);
+      b_now.sort(args.b, right);
+      core.multiply(left, right, {FragmentA::parts(args.a.view, i0, k), FragmentB::parts(args.b.view, j0, k)});
+    }
+    if (stands(args, core)) store_tile(args, core, runs_of<Map>(args, i0, j0), batch, i0, j0);
+    else compute_again<T>(args.p, batch, i0, j0, Map::tile);
+  }
+  if (waits) wait();
+}
+
 constexpr int warps_of_single = 4;  // in a block, each with matrices of its own
 
 // C is one tile, and k is no longer than its edge: a warp goes from matrix to matrix, and what a lane reads and masks is the same for every matrix. Of pairs, the second begins at
@@ -640,6 +753,7 @@ constexpr auto batched_function() {
   if constexpr (way == BatchedWay::single) return &batched_single<Core, straight>;
   else if constexpr (way == BatchedWay::tiles) return &batched_tiles<Core, straight>;
   else if constexpr (way == BatchedWay::ring) return &batched_ring<Core, straight>;
+  else if constexpr (way == BatchedWay::block) return &batched_block<Core, straight>;
   else return &batched_split<Core, straight>;
 }
 
@@ -647,16 +761,23 @@ constexpr auto batched_function() {
 template <class Core>
 constexpr int ring_bytes = Core::stages * 2 * 32 * Core::Map::held_x * Core::Map::held_k * static_cast<int>(sizeof(typename Core::T));
 
+// Shared memory that a launch may ask for. A block's panels leave room for as many blocks as a multiprocessor of an H100 or H200 should hold; each takes 1 KB for itself.
+template <class Core, BatchedWay way>
+constexpr int most_shared_bytes() {
+  if constexpr (way == BatchedWay::ring) return BatchedOrder::most_warps * ring_bytes<Core>;
+  else if constexpr (way == BatchedWay::block) return std::min(228 / Core::resident - 1, 99) * 1024;
+  else return 0;
+}
+
 template <class Core, BatchedWay way>
 constexpr BatchedVariant batched_variant() {
   const auto load = [] {
     cudaFuncAttributes attributes;
-    TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, batched_function<Core, way, false>()));
-    TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, batched_function<Core, way, true>()));
-    if constexpr (way == BatchedWay::ring) {
-      constexpr int most = BatchedOrder::most_warps * ring_bytes<Core>;
-      TRITRI_CUDA_CHECK(cudaFuncSetAttribute(batched_function<Core, way, false>(), cudaFuncAttributeMaxDynamicSharedMemorySize, most));
-      TRITRI_CUDA_CHECK(cudaFuncSetAttribute(batched_function<Core, way, true>(), cudaFuncAttributeMaxDynamicSharedMemorySize, most));
+    constexpr int most = most_shared_bytes<Core, way>();
+    for (const auto function : {batched_function<Core, way, false>(), batched_function<Core, way, true>()}) {
+      TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, function));
+      if constexpr (most > 0) TRITRI_CUDA_CHECK(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, most));
+      if constexpr (way == BatchedWay::block) TRITRI_CUDA_CHECK(cudaFuncSetAttribute(function, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared));
     }
   };
   const auto launch = [](const BatchedArguments &args, int multiprocessors, cudaStream_t stream) {
@@ -673,14 +794,22 @@ constexpr BatchedVariant batched_variant() {
       blocks.x = static_cast<unsigned>((args.p.batch + each - 1) / each);
       threads = {32, static_cast<unsigned>(args.order.warps), static_cast<unsigned>(each)};
       if constexpr (way == BatchedWay::ring) bytes = static_cast<size_t>(args.order.warps * each * ring_bytes<Core>);
+    } else if constexpr (way == BatchedWay::block) {
+      blocks.x = static_cast<unsigned>(args.p.batch);
+      threads = {32, static_cast<unsigned>(args.order.warps)};
     } else {
       blocks = {static_cast<unsigned>((args.p.n + tile - 1) / tile), static_cast<unsigned>((args.p.m + tile - 1) / tile), static_cast<unsigned>(args.p.batch)};
       threads = {32, static_cast<unsigned>(args.order.warps)};
     }
-    kernel<<<blocks, threads, bytes, stream>>>(args);
+    if constexpr (way == BatchedWay::block) {
+      const BatchedStage stage(args.a.view, args.b.view, sizeof(typename Core::T));
+      kernel<<<blocks, threads, static_cast<size_t>(stage.bytes), stream>>>(args, stage);
+    } else {
+      kernel<<<blocks, threads, bytes, stream>>>(args);
+    }
     TRITRI_CUDA_CHECK(cudaGetLastError());
   };
-  return {Core::Map::tile, Core::Map::chunk, Core::most, Core::least_k, way, Core::share, Core::turn, Core::wait, load, launch};
+  return {Core::Map::tile, Core::Map::chunk, Core::most, Core::least_k, way, Core::share, most_shared_bytes<Core, way>(), Core::turn, Core::wait, load, launch};
 }
 
 }  // namespace tritri::cuda

@@ -85,6 +85,21 @@ BatchedOrder BatchedOrder::of_split(const Problem &p, int edge, int chunk) {
   return order;
 }
 
+BatchedPanels::BatchedPanels(const View &view, int element, int before) : cells(static_cast<int16_t>(before)) {
+  constexpr int64_t whole = 32;
+  const auto padded = [](int64_t x) { return (x + whole - 1) / whole * whole; };
+  Lines all = view.lines();
+  all.count = padded(all.count);
+  all.length = padded(all.length);
+  for (int64_t line = 0; line < all.count; line += lines(element), ++count) {
+    const Range top = all.held(line), bottom = all.held(line + lines(element) - 1);
+    begin[count] = static_cast<uint8_t>(top.begin * element / line_bytes);
+    end[count] = static_cast<uint8_t>((bottom.end * element + line_bytes - 1) / line_bytes);
+    first[count] = static_cast<int16_t>(cells - begin[count]);
+    cells = static_cast<int16_t>(cells + end[count] - begin[count]);
+  }
+}
+
 double batched_bytes(const Problem &p) {
   const double batch = static_cast<double>(p.batch);
   const auto of = [&](const View &x) { return line_bytes(x, p.dtype) * (x.batch_stride == 0 ? 1 : batch); };

@@ -106,3 +106,71 @@ TEST_CASE("batched bytes: what an H200 moves for 268 MB per operand") {
   p.beta = 1;
   REQUIRE(batched_bytes(p) == 1024 * (1 + 1000 + 2000));
 }
+
+namespace {
+
+int place_of(const BatchedPanels &panels, int line, int byte, int element) {
+  const int cell = byte / BatchedPanels::line_bytes;
+  const int lines = BatchedPanels::lines(element);
+  return panels.start(line / lines, cell, element) + (BatchedPanels::place(line % lines, byte % BatchedPanels::line_bytes) ^ BatchedPanels::turned(line / lines, cell, element));
+}
+
+}  // namespace
+
+TEST_CASE("batched panels: what exists of an operand has a place of its own, and lines lie an exclusive or apart") {
+  for (const Fill fill : {Fill::full, Fill::lower, Fill::upper})
+    for (const bool row_lines : {true, false})
+      for (const int rows : {8, 40, 64, 128})
+        for (const int cols : {8, 24, 96, 128})
+          for (const int element : {2, 4, 8}) {
+            View view;
+            view.fill = fill;
+            view.row_lines = row_lines;
+            view.rows = rows;
+            view.cols = cols;
+            const int before = 3;
+            const BatchedPanels panels(view, element, before);
+            CAPTURE(static_cast<int>(fill), row_lines, rows, cols, element);
+            std::set<int> seen;
+            const Lines lines = view.lines();
+            for (int line = 0; line < lines.count; ++line) {
+              const Range held = lines.held(line);
+              for (int byte = static_cast<int>(held.begin) * element; byte < held.end * element; byte += element) {
+                const int at = place_of(panels, line, byte, element);
+                REQUIRE((at >= before * BatchedPanels::cell_bytes(element) && at + element <= panels.cells * BatchedPanels::cell_bytes(element)));
+                REQUIRE(seen.insert(at).second);
+                const int in_panel = line % BatchedPanels::lines(element), in_cell = byte % BatchedPanels::line_bytes;
+                for (const int together : {2, 4, 8}) {
+                  const int step = in_panel % together;
+                  REQUIRE((BatchedPanels::place(in_panel - step, in_cell) ^ BatchedPanels::place(step, 0)) == BatchedPanels::place(in_panel, in_cell));
+                }
+              }
+            }
+          }
+}
+
+TEST_CASE("batched panels: pieces read together lie in different banks") {
+  View view;
+  view.rows = view.cols = 128;
+  const auto banks = [&](int element, auto &&piece) {
+    const BatchedPanels panels(view, element, 0);
+    std::set<int> seen;
+    for (int e = 0; e < 4; ++e)
+      for (int h = 0; h < 2; ++h) {
+        const auto [line, byte] = piece(e, h);
+        seen.insert(place_of(panels, line, byte, element) / BatchedPanels::piece % 8);
+      }
+    return seen.size();
+  };
+  for (int line = 0; line < 128; line += 32)
+    for (int byte = 0; byte < 256; byte += 128)
+      for (int q = 0; q < 4; ++q) {
+        REQUIRE(banks(4, [&](int e, int h) { return std::pair(line + 4 * q + 16 * h, byte + 16 * e); }) == 8);  // float32 along its lines
+        REQUIRE(banks(4, [&](int e, int h) { return std::pair(line + 4 * e, byte + 16 * q + 64 * h); }) == 8);  // and across
+        REQUIRE(banks(4, [&](int e, int h) { return std::pair(line + 4 * q + 2 * h, byte + 16 * e); }) == 8);   // float32 in tiles of 16
+        REQUIRE(banks(4, [&](int e, int h) { return std::pair(line + 4 * e, byte + 16 * h + 32 * (q % 2)); }) == 8);
+        REQUIRE(banks(8, [&](int e, int h) { return std::pair(line + 2 * (q % 4) + 8 * h, byte + 16 * e); }) == 8);  // float64 along its lines
+        REQUIRE(banks(2, [&](int e, int h) { return std::pair(line + 8 * q + 4 * h, byte + 16 * e); }) == 8);   // 16-bit types along their lines
+        REQUIRE(banks(2, [&](int e, int h) { return std::pair(line + 8 * e, byte + 16 * h + 32 * (q % 2)); }) == 8);  // and across, two lanes to a piece
+      }
+}
