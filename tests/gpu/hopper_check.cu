@@ -2,7 +2,8 @@
 // written here, and timed beside cuBLAS GEMM (looked up at run time). Inputs hold NaN wherever nothing may be read, C holds a sentinel.
 //   hopper_check [check] [bench]      no argument: both. Exit code 1 if anything is wrong.
 // Environment: ONLY=default,tf32,bfloat,half,small,mma picks kernels, SIZES=1024,4096 sizes to time, STEP=20 takes every 20th case (for
-// compute-sanitizer), VERBOSE=1 prints the cases that pass too, CUTS=1 times results cut to a lower triangle.
+// compute-sanitizer), VERBOSE=1 prints the cases that pass too, CUTS=1 times results cut to a lower triangle, PACKED=none,ab,abc
+// lower*lower=lower with those of its operands packed, without cuBLAS, and checks packed cases alone.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -16,6 +17,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -383,6 +385,7 @@ std::vector<Case> cases() {
         x.batch = 3;
         x.m = 520, x.n = 389, x.k = 651;
         list.push_back(x);
+        x.m = 389, x.n = 520;
         x.c = Fill::lower;
         list.push_back(x);
         x.m = 333, x.n = 701, x.k = 130;
@@ -399,6 +402,18 @@ std::vector<Case> cases() {
         list.push_back(x);
         x.c = Fill::lower;
         list.push_back(x);
+        for (const int64_t batch : {1, 2}) {
+          Case y = x;
+          y.m = 389, y.n = 520, y.k = 640;
+          y.batch = batch;
+          y.pad = 4;
+          y.c = form == 2 ? Fill::upper : Fill::lower;
+          y.beta = form == 1 ? 0.5 : 0;
+          list.push_back(y);
+          y.m = y.n = y.k = 1152;
+          y.c = form == 3 ? Fill::lower : Fill::full;
+          list.push_back(y);
+        }
       }
   for (const Fill a : fills)
     for (const Fill b : fills) {
@@ -459,6 +474,7 @@ struct Cublas {
   void *handle = nullptr;
   GemmEx gemm = nullptr;
   Cublas() {
+    if (std::getenv("PACKED")) return;
     for (const char *name : {"libcublas.so.13", "libcublas.so.12", "libcublas.so"}) {
       void *library = dlopen(name, RTLD_NOW);
       if (!library) continue;
@@ -496,9 +512,10 @@ struct Product {
   Fill a = Fill::lower, b = Fill::lower, c = Fill::full;
   bool rows_a = true, rows_b = true;
   double beta = 0;
+  std::string packed = "";  // which operands
 };
 // The products whose results are cut, beside the main one.
-constexpr Product kCuts[] = {{},
+const Product kCuts[] = {{},
                              {Fill::lower, Fill::lower, Fill::lower},
                              {Fill::upper, Fill::lower, Fill::lower},
                              {Fill::upper, Fill::lower, Fill::lower, false, true},
@@ -515,6 +532,7 @@ template <class E>
 void bench(const Kernel &kernel, int32_t compute, const Cublas &cublas, int64_t n, const Product &x) {
   const Dtype dtype = Name<E>::dtype;
   const int64_t bytes = n * n * sizeof(E);
+  const auto packs = [&](char which) { return x.packed.find(which) != std::string::npos; };
   const int sets = static_cast<int>(std::max<int64_t>(2, std::min<int64_t>(24, (int64_t{256} << 20) / (3 * bytes))));
   std::vector<Problem> problems(sets);
   std::vector<Buffer<E> *> buffers;
@@ -523,9 +541,9 @@ void bench(const Kernel &kernel, int32_t compute, const Cublas &cublas, int64_t 
     p.dtype = dtype;
     p.compute = compute;
     p.m = p.n = p.k = n;
-    p.a = view(n, n, x.a, false, x.rows_a, 0, false);
-    p.b = view(n, n, x.b, false, x.rows_b, 0, false);
-    p.c = view(n, n, x.c, false, true, 0, false);
+    p.a = view(n, n, x.a, false, x.rows_a, 0, packs('a'));
+    p.b = view(n, n, x.b, false, x.rows_b, 0, packs('b'));
+    p.c = view(n, n, x.c, false, true, 0, packs('c'));
     p.beta = x.beta;
     for (View *v : {&p.a, &p.b, &p.c}) {
       buffers.push_back(new Buffer<E>(n * n));
@@ -562,8 +580,8 @@ void bench(const Kernel &kernel, int32_t compute, const Cublas &cublas, int64_t 
   }
   const double flops = useful_flops(problems[0]);
   const char *fills[] = {"full", "lower", "upper"};
-  std::printf("%-16s %s%s*%s%s=%s beta %g n %6lld: %8.4f ms (in a row %8.4f, model %8.4f, host %5.1f us) %7.1f TFLOP/s", kernel.name, fills[static_cast<int>(x.a)], x.rows_a ? "" : " T",
-              fills[static_cast<int>(x.b)], x.rows_b ? "" : " T", fills[static_cast<int>(x.c)], x.beta, static_cast<long long>(n), ours, row, plan.seconds * 1e3, host[4], flops / ours * 1e-9);
+  std::printf("%-16s %s%s*%s%s=%s %s beta %g n %6lld: %8.4f ms (in a row %8.4f, model %8.4f, host %5.1f us) %7.1f TFLOP/s", kernel.name, fills[static_cast<int>(x.a)], x.rows_a ? "" : " T",
+              fills[static_cast<int>(x.b)], x.rows_b ? "" : " T", fills[static_cast<int>(x.c)], x.packed.c_str(), x.beta, static_cast<long long>(n), ours, row, plan.seconds * 1e3, host[4], flops / ours * 1e-9);
   if (gemm > 0) std::printf("   GEMM %8.4f ms %7.1f TFLOP/s; rate ratio %.2f", gemm, 2.0 * n * n * n / gemm * 1e-9, flops / ours / (2.0 * n * n * n / gemm));
   std::printf("\n");
   std::fflush(stdout);
@@ -600,6 +618,7 @@ int main(int argc, char **argv) {
     const size_t step = std::getenv("STEP") ? static_cast<size_t>(std::atoi(std::getenv("STEP"))) : 1;
     for (size_t x = 0; x < all.size(); x += step) {
       const Case &c = all[x];
+      if (std::getenv("PACKED") && !c.packed) continue;
       if (wanted("default")) run_case<float>(c, cuda::hopper_float32_kernel, TRITRI_COMPUTE_DEFAULT);
       const bool small = (c.m + 127) / 128 * ((c.n + 127) / 128) * c.batch <= 2 * traits.multiprocessors;
       if (wanted("tf32")) run_case<float>(c, cuda::hopper_tf32_kernel, TRITRI_COMPUTE_TF32);
@@ -638,7 +657,10 @@ int main(int argc, char **argv) {
     };
     for (const int64_t n : {1024, 2048, 4096, 8192, 16384}) {
       if (sizes && !std::strstr(sizes, std::to_string(n).c_str())) continue;
-      if (!std::getenv("CUTS")) each_kernel(n, {});
+      if (const char *packed = std::getenv("PACKED")) {
+        std::istringstream list(packed);
+        for (Product x = kCuts[1]; std::getline(list, x.packed, ',');) each_kernel(n, x);
+      } else if (!std::getenv("CUTS")) each_kernel(n, {});
       else for (const Product &x : kCuts) each_kernel(n, x);
     }
     if (!sizes)

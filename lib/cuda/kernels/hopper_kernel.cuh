@@ -277,13 +277,12 @@ __device__ inline Bounds rows_held(const Tiling &t, int j) {
   if (j >= t.n) return {0, 0};
   return {t.c == Fill::lower ? j : 0, t.c == Fill::upper ? min(j + 1, m) : m};
 }
-// Whether C holds anything of a block of the product, and whether vectors may store all of it.
+// Whether C holds anything of a block of the product, and whether all of it.
 __device__ inline bool stored_partly(const Tiling &t, int i, int rows, int j, int columns) {
   return i < t.m && j < t.n && (t.c == Fill::full || (t.c == Fill::lower ? i + rows > j : i < j + columns));
 }
-__device__ inline bool stored_whole(const Arguments &args, int i, int rows, int j, int columns) {
-  const Tiling &t = args.tiling;
-  return args.whole_lines && i + rows <= t.m && j + columns <= t.n && block_is_whole(t.c, false, {i, i + rows}, {j, j + columns});
+__device__ inline bool held_whole(const Tiling &t, int i, int rows, int j, int columns) {
+  return i + rows <= t.m && j + columns <= t.n && block_is_whole(t.c, false, {i, i + rows}, {j, j + columns});
 }
 
 // Columns of row i, rows of column j, where the product is not structurally zero.

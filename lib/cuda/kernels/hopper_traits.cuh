@@ -128,7 +128,7 @@ struct Float {
         if (!(x & 2 ? right : left).hold(row(x))) sums[x] = 0;
     }
     const auto line = [&](int x) { return c + row(x) * args.ldc; };
-    const bool whole = stored_whole(args, w.m0 + p.row, group_m, n0, group_n);
+    const bool all_held = __shfl_sync(~0u, held_whole(t, w.m0 + p.row, group_m, n0, group_n), 0), whole = all_held && args.whole_lines;
     // C is read before the first store, which reading would have to wait for. Two columns of a row: x and x + 2.
     if (args.beta != 0.0f && whole) {
 #pragma unroll
@@ -148,12 +148,44 @@ struct Float {
     if (whole) {
 #pragma unroll
       for (int x = 0; x < accumulators; x += x % 4 ? 3 : 1) __stcs(reinterpret_cast<float2 *>(line(x)), make_float2(sums[x], sums[x + 2]));
+    } else if (all_held) {
+      store_runs(args, w, p, sums);
     } else {
 #pragma unroll
       for (int x = 0; x < accumulators; x += x % 4 ? 3 : 1) {
         float *const to = c + args.c_rows.at(row(x));
         if (held_left.hold(row(x))) to[0] = sums[x];
         if (held_right.hold(row(x))) to[1] = sums[x + 2];
+      }
+    }
+  }
+
+  // All of a warpgroup's part where lines of C begin anywhere. Four lanes that share columns hand each other elements first: then each has one of a row's eight neighbours, and a store
+  // writes runs of 32 bytes, where every second element would send each sector twice.
+  __device__ static __forceinline__ void store_runs(const Arguments &args, const Work &w, const Place &p, const float (&sums)[accumulators]) {
+    float *const c = static_cast<float *>(args.c) + w.batch * args.c_batch_stride + w.n0 + p.column + column(p.warp, p.lane >> 2) + (p.lane >> 1 & 1);
+    const auto exchange = [](float &x, float &y, int lane, int with) {
+      const float other = __shfl_xor_sync(~0u, lane & with ? x : y, with);
+      (lane & with ? x : y) = other;
+    };
+#pragma unroll
+    for (int x = 0; x < accumulators; x += 32) {
+      const int64_t row = w.m0 + 64 * block(args, x >> 5) + (p.lane & 1);
+      float *to = c + args.c_rows.at(row);
+      int64_t step = 2 * args.c_rows.step + args.c_rows.bend * (2 * row + 1);  // of two rows
+#pragma unroll
+      for (int y = x; y < x + 32; y += 4) {
+        float four[4] = {sums[y], sums[y + 1], sums[y + 2], sums[y + 3]};
+        exchange(four[0], four[1], p.lane, 1);
+        exchange(four[2], four[3], p.lane, 1);
+        exchange(four[0], four[2], p.lane, 2);
+        exchange(four[1], four[3], p.lane, 2);
+#pragma unroll
+        for (int z = 0; z < 4; ++z) {
+          *to = four[z];
+          to += step;
+          step += 4 * args.c_rows.bend;
+        }
       }
     }
   }
@@ -619,7 +651,9 @@ struct Half {
     for (; s < stages; ++s) pass();
   }
 
-  // 16 rows and 64 columns of C between memory and a warp's room in shared memory, whole in 128-byte runs. Otherwise a row at a time, two elements a thread.
+  // 16 rows and 64 columns of C between memory and a warp's room in shared memory, whole in 128-byte runs. Otherwise a row at a time, two elements a thread. Where lines are not
+  // aligned, whole windows are stored in vectors all the same.
+  template <bool Aligned>
   struct Window {
     const Arguments &args;
     uint16_t *c;  // of this batch, as bits
@@ -632,7 +666,7 @@ struct Half {
     __device__ uint32_t pair(int row) const { return room + swizzled(row, lane >> 2) + (lane & 3) * 4; }
 
     __device__ void load() const {
-      if (whole) {
+      if (Aligned && whole) {
 #pragma unroll
         for (int x = 0; x < 4; ++x) store4(vector(x), __ldcs(reinterpret_cast<const float4 *>(vector_in_c(x))));
       } else {
@@ -652,9 +686,11 @@ struct Half {
       }
     }
     __device__ void store() const {
-      if (whole) {
+      if (Aligned && whole) {
 #pragma unroll
         for (int x = 0; x < 4; ++x) __stcs(reinterpret_cast<float4 *>(vector_in_c(x)), load4(vector(x)));
+      } else if (whole) {
+        store_shifted();
       } else {
 #pragma unroll 4
         for (int row = 0; row < 16; ++row) {
@@ -665,6 +701,21 @@ struct Half {
           if (held.hold(j)) to[0] = static_cast<uint16_t>(both);
           if (held.hold(j + 1)) to[1] = static_cast<uint16_t>(both >> 16);
         }
+      }
+    }
+    // Seven vectors on boundaries of memory, of two in shared memory each; what is before the first and after the last are eight elements, one a thread.
+    __device__ __forceinline__ void store_shifted() const {
+      const int x = lane & 7;
+#pragma unroll 1
+      for (int rows = 0; rows < 16; rows += 4) {
+        const int row = rows + (lane >> 3);
+        uint16_t *const to = c + args.c_rows.at(m + row) + n;
+        const int before = static_cast<int>((16 - reinterpret_cast<uintptr_t>(to) % 16) / 2 % 8);
+        const float4 vector = shifted(load4(room + swizzled(row, x)), load4(room + swizzled(row, min(x + 1, 7))), 2 * before);
+        if (x < 7 || before == 0) __stcs(reinterpret_cast<float4 *>(to + before + 8 * x), vector);
+        const int edge = x < before ? x : 56 + x;
+        const uint32_t both = load1(room + swizzled(row, edge >> 3) + (edge >> 1 & 3) * 4);
+        if (before > 0) to[edge] = static_cast<uint16_t>(both >> 16 * (edge & 1));
       }
     }
   };
@@ -682,13 +733,20 @@ struct Half {
       for (int x = 0; x < accumulators; ++x)
         if (!(x & 2 ? bottom : top).hold(w.n0 + place(args, p, x).y)) sums[x] = 0;
     }
+    if (args.whole_lines) store_blocks<true>(args, pipe, w, p, sums);
+    else store_blocks<false>(args, pipe, w, p, sums);
+  }
+  template <bool Aligned, class Pipe>
+  __device__ static __forceinline__ void store_blocks(const Arguments &args, const Pipe &pipe, const Work &w, const Place &p, float (&sums)[accumulators]) {
+    const Tiling &t = args.tiling;
+    const int m = w.m0 + p.row + p.warp * 16;
     const uint32_t room = pipe.base + Pipe::output + (p.group * 4 + p.warp) * 2048;
-    Window window{args, static_cast<uint16_t *>(args.c) + w.batch * args.c_batch_stride, room, m, 0, p.lane, false};
+    Window<Aligned> window{args, static_cast<uint16_t *>(args.c) + w.batch * args.c_batch_stride, room, m, 0, p.lane, false};
 #pragma unroll
     for (int columns = 0; columns < blocks; ++columns) {
       window.n = w.n0 + block(args, columns) * 64;
       if (!stored_partly(t, m, 16, window.n, 64)) continue;
-      window.whole = stored_whole(args, m, 16, window.n, 64);
+      window.whole = held_whole(t, m, 16, window.n, 64);
       const auto matrices = [&](int pair) { return room + swizzled(p.lane & 15, pair + (p.lane >> 4)); };  // of 8 columns each
       __syncwarp();
       if (args.beta != 0.0f) {

@@ -127,6 +127,23 @@ __device__ __forceinline__ uint64_t flag_get(const uint64_t *flag) {
   return value;
 }
 
+// Sixteen bytes out of thirty-two, from byte `bytes` on; an even number below 16.
+__device__ __forceinline__ float4 shifted(float4 low, float4 high, unsigned bytes) {
+  uint32_t w[8] = {__float_as_uint(low.x),  __float_as_uint(low.y),  __float_as_uint(low.z),  __float_as_uint(low.w),
+                   __float_as_uint(high.x), __float_as_uint(high.y), __float_as_uint(high.z), __float_as_uint(high.w)};
+  if (bytes & 8) {
+#pragma unroll
+    for (int x = 0; x < 6; ++x) w[x] = w[x + 2];
+  }
+  if (bytes & 4) {
+#pragma unroll
+    for (int x = 0; x < 5; ++x) w[x] = w[x + 1];
+  }
+  const unsigned bits = 8 * (bytes & 2);
+  return make_float4(__uint_as_float(__funnelshift_r(w[0], w[1], bits)), __uint_as_float(__funnelshift_r(w[1], w[2], bits)), __uint_as_float(__funnelshift_r(w[2], w[3], bits)),
+                     __uint_as_float(__funnelshift_r(w[3], w[4], bits)));
+}
+
 // --- programmatic dependent launch: a kernel may start before the one that it depends on has ended. The copies that use it are compiled for
 // older cards as well, which never launch them.
 __device__ __forceinline__ void launch_dependents() {
