@@ -29,7 +29,6 @@ constexpr int64_t kMostColumns = INT_MAX - 1024;
 constexpr int64_t kMostBlocks = 65535, kMostRows = kMostBlocks * kArrangeEdge;  // of a grid's second and third dimension
 constexpr int kPageItems = 3072;  // of a list that travels to workspace in kernel parameters
 constexpr double kArrangeLaunch = 3e-6, kUnpackLaunch = 2.5e-6;
-constexpr double kApart = 10e-9;  // what a thread's element takes more that is stored apart from others, as seen on an H200
 constexpr size_t kMostCopied = size_t{192} << 20;  // of inputs, in workspace at a time: larger products run in parts
 
 constexpr size_t kAlign = 256;
@@ -44,6 +43,7 @@ bool mappable(const View &x, int64_t element) {
 
 template <class T> constexpr bool is_float = std::is_same_v<typename T::Element, float>;
 
+template <class T> constexpr double kApart = is_float<T> ? 2e-9 : 20e-9;  // what a thread's element takes more where lines of C are not aligned, as seen on an H200
 template <class T> constexpr double kAdded = is_float<T> ? 100e-9 : 40e-9;  // what a thread's element takes more that is added to C, as seen on an H200
 
 template <class T>
@@ -184,9 +184,9 @@ Plan plan(const Problem &p, const GpuTraits &traits) {
       plan.pieces = std::max({plan.pieces, int64_t{2}, static_cast<int64_t>(std::ceil(load.longest / load.piece_limit(workers, Model<T>::costs)))});
     }
     plan.seconds += Model<T>::launch + Model<T>::stage * load.longest_worker(workers, Model<T>::costs);
-    // That some tiles are stored an element at a time, on edges or on a cut through C, is not seen; that all are, where C's lines are not aligned, is.
+    // That some tiles are stored an element at a time, on edges or on a cut through C, is not seen; that C's lines are not aligned is.
     const double tiles = std::max(1.0, load.tiles / workers);
-    if (!mappable(p.c, sizeof(typename T::Element))) plan.seconds += kApart * T::accumulators * tiles;
+    if (!mappable(p.c, sizeof(typename T::Element))) plan.seconds += kApart<T> * T::accumulators * tiles;
     if (p.beta != std::complex<double>(0, 0)) plan.seconds += kAdded<T> * T::accumulators * tiles;
     if (p.batch > 1) plan.seconds += Model<T>::many * tiles;
     ++launches;
@@ -230,6 +230,14 @@ void copy_in(const Problem &p, const View &x, const Copy &copy, char *workspace,
   TRITRI_CUDA_CHECK(cudaGetLastError());
 }
 
+// A kernel with it starts before what is ahead of it in the stream has ended, and waits there itself: what a launch takes hides.
+cudaLaunchAttribute early_start() {
+  cudaLaunchAttribute attribute = {};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  return attribute;
+}
+
 // Launches what copy_in left: A's rows [first_row, first_row + rows), and B with the first of them.
 template <class T>
 void unpack_in(const Problem &p, const Places &w, char *workspace, int64_t first_row, int64_t rows, cudaStream_t stream) {
@@ -246,8 +254,16 @@ void unpack_in(const Problem &p, const Places &w, char *workspace, int64_t first
   };
   const auto flush = [&] {
     const unsigned batches = both.batches[0] + both.batches[1];
-    if (batches > 0) unpack<Word><<<dim3(line_blocks * both.parts, batches), dim3(32, kUnpackWarps), 0, stream>>>(both);
-    TRITRI_CUDA_CHECK(cudaGetLastError());
+    if (batches > 0) {
+      cudaLaunchAttribute attribute = early_start();
+      cudaLaunchConfig_t config{};
+      config.gridDim = dim3(line_blocks * both.parts, batches);
+      config.blockDim = dim3(32, kUnpackWarps);
+      config.stream = stream;
+      config.attrs = &attribute;
+      config.numAttrs = 1;
+      TRITRI_CUDA_CHECK(cudaLaunchKernelEx(&config, unpack<Word>, both));
+    }
     both.batches[0] = both.batches[1] = both.parts = line_blocks = 0;
   };
   if (unpacks(p.a, w.a)) add(0, p.a, w.a, first_row, p.a.row_lines ? rows : p.k);
@@ -363,9 +379,7 @@ void launch_strip(const Problem &p, const Tiling &tiling, const Places &w, char 
   cudaLaunchAttribute attributes[2] = {};
   attributes[0].id = cudaLaunchAttributeClusterDimension;
   attributes[0].val.clusterDim = {T::cluster, 1, 1};
-  // It starts before its copies, or the product before it, have ended and waits for them: what a launch takes hides.
-  attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attributes[1].val.programmaticStreamSerializationAllowed = 1;
+  attributes[1] = early_start();  // its copies, or the product before it, are what it waits for
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(workers * T::cluster));
   config.blockDim = dim3(kThreads);
