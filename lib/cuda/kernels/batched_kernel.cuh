@@ -373,7 +373,7 @@ __device__ __forceinline__ BatchedRuns runs_of(const BatchedArguments &args, int
   const View &c = args.p.c;
   const int m = static_cast<int>(c.rows), n = static_cast<int>(c.cols), first = i0 + Map::first_x();
   constexpr int count = Map::held_x * Map::runs;
-  if (args.c_vectors && c.fill == Fill::full && i0 + Map::tile <= m && j0 + Map::tile <= n) return {~0u >> (32 - count), 0};
+  if (args.c_vectors && c.fill == Fill::full && i0 >= 0 && j0 >= 0 && i0 + Map::tile <= m && j0 + Map::tile <= n) return {~0u >> (32 - count), 0};
   BatchedRuns runs{0, 0};
 #pragma unroll
   for (int i = 0; i < Map::held_x; ++i)
