@@ -10,6 +10,7 @@
 #include "cuda/kernels/hopper_traits.cuh"
 #include "cuda/kernels/hopper_unpack.cuh"
 #include "cuda/kernels/kernel.h"
+#include "cuda/kernels/tensor_map.h"
 #include "cuda/runtime/check.h"
 
 namespace tritri::cuda {
@@ -34,12 +35,6 @@ constexpr size_t kMostCopied = size_t{192} << 20;  // of inputs, in workspace at
 constexpr size_t kAlign = 256;
 size_t aligned(size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
 bool divides16(int64_t elements, int64_t element) { return elements * element % 16 == 0; }
-
-// Whether tensor maps can describe it as it lies.
-bool mappable(const View &x, int64_t element) {
-  return !x.packed && reinterpret_cast<uintptr_t>(x.data) % 16 == 0 && divides16(x.ld, element) && divides16(x.batch_stride, element) &&
-         x.ld * element < int64_t{1} << 40 && x.batch_stride * element < int64_t{1} << 40;
-}
 
 template <class T> constexpr bool is_float = std::is_same_v<typename T::Element, float>;
 
@@ -272,20 +267,6 @@ void unpack_in(const Problem &p, const Places &w, char *workspace, int64_t first
   flush();
 }
 
-// The driver's encoder, found through the runtime: the library does not link against the driver.
-using Encode = CUresult (*)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *, const cuuint64_t *, const cuuint32_t *,
-                            const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
-Encode encoder() {
-  static const Encode encode = [] {
-    void *found = nullptr;
-    cudaDriverEntryPointQueryResult result;
-    TRITRI_CUDA_CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result));
-    if (result != cudaDriverEntryPointSuccess) fail(TRITRI_DEVICE_ERROR, "tritri: CUDA: the driver must offer cuTensorMapEncodeTiled, got status ", static_cast<int>(result));
-    return reinterpret_cast<Encode>(found);
-  }();
-  return encode;
-}
-
 // Under a map of TF32 the copy engine rounds float32 to nearest even, keeps Inf and subnormals and makes one NaN of all (seen on an H200).
 template <class T>
 CUtensorMapDataType map_type(bool to_tf32) {
@@ -303,16 +284,7 @@ auto entry(bool a_rows, bool b_rows) {
 template <class T>
 CUtensorMap map_of(const void *data, int64_t length, int64_t lines, int64_t batch, int64_t ld, int64_t batch_stride, int box_length, int box_lines,
                    CUtensorMapSwizzle swizzle, bool to_tf32 = T::to_tf32) {
-  constexpr int64_t element = sizeof(typename T::Element);
-  const bool many = batch > 1 && batch_stride != 0;
-  const cuuint64_t sizes[3] = {static_cast<cuuint64_t>(length), static_cast<cuuint64_t>(lines), many ? static_cast<cuuint64_t>(batch) : 1};
-  const cuuint64_t strides[2] = {static_cast<cuuint64_t>(ld * element), static_cast<cuuint64_t>((many ? batch_stride : ld) * element)};
-  const cuuint32_t box[3] = {static_cast<cuuint32_t>(box_length), static_cast<cuuint32_t>(box_lines), 1}, steps[3] = {1, 1, 1};
-  CUtensorMap map;
-  const CUresult result = encoder()(&map, map_type<T>(to_tf32), 3, const_cast<void *>(data), sizes, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
-                                    CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  if (result != CUDA_SUCCESS) fail(TRITRI_DEVICE_ERROR, "tritri: CUDA: cuTensorMapEncodeTiled must succeed, got ", static_cast<int>(result));
-  return map;
+  return tensor_map({data, map_type<T>(to_tf32), sizeof(typename T::Element), length, lines, batch, ld, batch_stride, box_length, box_lines, swizzle});
 }
 
 struct Page {
@@ -416,7 +388,7 @@ void load(const GpuTraits &traits) {
   TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, arrange<Word>));
   TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, unpack<Word>));
   TRITRI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, write_items));
-  encoder();
+  load_tensor_maps();
 }
 
 template <class T>
