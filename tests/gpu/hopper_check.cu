@@ -1,8 +1,8 @@
-// The Hopper kernels and mma, which older cards have too, alone on the card: right for fills, transposes, edges, special values and graph replays against a float64 reference
+// The Hopper kernels, cluster, and mma, which older cards have too, alone on the card: right for fills, transposes, edges, special values and graph replays against a float64 reference
 // written here, and timed beside cuBLAS GEMM (looked up at run time). Inputs hold NaN wherever nothing may be read, C holds a sentinel.
 //   hopper_check [check] [bench]      no argument: both. Exit code 1 if anything is wrong.
-// Environment: ONLY=default,tf32,bfloat,half,small,mma picks kernels, SIZES=1024,4096 sizes to time, STEP=20 takes every 20th case (for
-// compute-sanitizer), VERBOSE=1 prints the cases that pass too, CUTS=1 times results cut to a lower triangle, PACKED=none,ab,abc
+// Environment: ONLY=default,tf32,bfloat,half,small,mma,cluster picks kernels, SHAPE=128x64x2 a shape of cluster (tile and pieces), SIZES=1024,4096 sizes to time,
+// STEP=20 takes every 20th case (for compute-sanitizer), VERBOSE=1 prints the cases that pass too, CUTS=1 times results cut to a lower triangle, PACKED=none,ab,abc
 // lower*lower=lower with those of its operands packed, without cuBLAS, and checks packed cases alone.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -27,7 +27,7 @@
 namespace tritri::cuda {
 extern const Kernel hopper_float32_kernel, hopper_tf32_kernel, hopper_tf32_small_kernel, hopper_float16_kernel, hopper_bfloat16_kernel,
     hopper_float16_small_kernel, hopper_bfloat16_small_kernel;
-extern const Kernel mma_kernel;
+extern const Kernel cluster_kernel, mma_kernel;
 }
 
 namespace {
@@ -197,6 +197,19 @@ View view(int64_t rows, int64_t cols, Fill fill, bool unit, bool row_lines, int6
   return v;
 }
 
+// The kernel's own plan, or the one that SHAPE names.
+Plan planned(const Kernel &kernel, const Problem &p) {
+  Plan plan = kernel.plan(p, traits);
+  const char *const shape = std::getenv("SHAPE");
+  long long tile_m, tile_n, pieces;
+  if (&kernel == &cuda::cluster_kernel && shape && std::sscanf(shape, "%lldx%lldx%lld", &tile_m, &tile_n, &pieces) == 3) {
+    plan.tile_m = tile_m;
+    plan.tile_n = tile_n;
+    plan.pieces = pieces;
+  }
+  return plan;
+}
+
 template <class E>
 void run_case(const Case &c, const Kernel &kernel, int32_t compute) {
   const Dtype dtype = Name<E>::dtype;
@@ -228,7 +241,7 @@ void run_case(const Case &c, const Kernel &kernel, int32_t compute) {
     ++failures;
     return;
   }
-  const Plan plan = kernel.plan(p, traits);
+  const Plan plan = planned(kernel, p);
   Buffer<char> workspace(static_cast<int64_t>(plan.workspace));
   cudaStream_t stream;
   CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
@@ -553,7 +566,7 @@ void bench(const Kernel &kernel, int32_t compute, const Cublas &cublas, int64_t 
     fill_in<<<1024, 256>>>(p.b, buffers[3 * s + 1]->data, 1, 2 * s + 2, 0);
     fill_in<<<1024, 256>>>(p.c, buffers[3 * s + 2]->data, 1, 2 * s + 3, 0);
   }
-  const Plan plan = kernel.plan(problems[0], traits);
+  const Plan plan = planned(kernel, problems[0]);
   Buffer<char> workspace(static_cast<int64_t>(plan.workspace));
   CHECK(cudaDeviceSynchronize());
   const double ours = median_ms([&](int round) { kernel.launch(problems[round % sets], plan, workspace.data, traits, nullptr); }, 20);
@@ -604,7 +617,7 @@ int main(int argc, char **argv) {
   traits.shared_bytes = properties.sharedMemPerBlockOptin;
   for (const Kernel *kernel : {&cuda::hopper_float32_kernel, &cuda::hopper_tf32_kernel, &cuda::hopper_tf32_small_kernel, &cuda::hopper_float16_kernel,
                                &cuda::hopper_bfloat16_kernel, &cuda::hopper_float16_small_kernel, &cuda::hopper_bfloat16_small_kernel,
-                               &cuda::mma_kernel})
+                               &cuda::mma_kernel, &cuda::cluster_kernel})
     kernel->load(traits);
   std::printf("%s, %d multiprocessors\n", properties.name, properties.multiProcessorCount);
   if (properties.major != 9) {
@@ -627,6 +640,10 @@ int main(int argc, char **argv) {
         run_case<__nv_bfloat16>(c, cuda::mma_kernel, TRITRI_COMPUTE_DEFAULT);
         run_case<__half>(c, cuda::mma_kernel, TRITRI_COMPUTE_DEFAULT);
         if (c.special == 0) run_case<float>(c, cuda::mma_kernel, TRITRI_COMPUTE_TF32);  // the largest numbers round to Inf
+      }
+      if (wanted("cluster") && !c.packed && c.pad % 2 == 0) {
+        run_case<__nv_bfloat16>(c, cuda::cluster_kernel, TRITRI_COMPUTE_DEFAULT);
+        run_case<__half>(c, cuda::cluster_kernel, TRITRI_COMPUTE_DEFAULT);
       }
       if (c.special != 0) continue;
       if (wanted("bfloat")) run_case<__nv_bfloat16>(c, cuda::hopper_bfloat16_kernel, TRITRI_COMPUTE_DEFAULT);
@@ -653,6 +670,7 @@ int main(int argc, char **argv) {
       if (wanted("tf32") && n <= 2048) bench<float>(cuda::hopper_tf32_small_kernel, TRITRI_COMPUTE_TF32, cublas, n, x);
       if (wanted("bfloat")) bench<__nv_bfloat16>(cuda::hopper_bfloat16_kernel, TRITRI_COMPUTE_DEFAULT, cublas, n, x);
       if (wanted("small") && n <= 2048) bench<__nv_bfloat16>(cuda::hopper_bfloat16_small_kernel, TRITRI_COMPUTE_DEFAULT, cublas, n, x);
+      if (wanted("cluster") && n <= 2048) bench<__nv_bfloat16>(cuda::cluster_kernel, TRITRI_COMPUTE_DEFAULT, cublas, n, x);
       if (wanted("half") && n == 4096) bench<__half>(cuda::hopper_float16_kernel, TRITRI_COMPUTE_DEFAULT, cublas, n, x);
     };
     for (const int64_t n : {1024, 2048, 4096, 8192, 16384}) {

@@ -84,6 +84,29 @@ void batches_of_small_matrices() {
   expect(kernel(p) != "batched", "matrices beyond 128 are not small");
 }
 
+// 16-bit products of middle size, and batches of them, are tiles that blocks of sm_90 compute alone or share.
+void products_of_middle_size() {
+  GpuTraits older = h200();
+  older.compute_major = 8;
+  for (const Dtype dtype : {Dtype::f16, Dtype::bf16}) {
+    const auto kernel = [&](const Problem &p, const GpuTraits &traits) { return std::string(make_plan(p, TRITRI_ALGORITHM_KERNEL, traits, plenty).kernel_name); };
+    Problem p = square(1024, Fill::lower, Fill::lower, Fill::full, dtype);
+    const Plan plan = make_plan(p, TRITRI_ALGORITHM_AUTO, h200(), plenty);
+    expect(plan.kernel_name == std::string("cluster") && plan.workspace == 0, text("n = 1024 takes ", plan.kernel_name));
+    expect(kernel(p, older) != "cluster", "only sm_90 has clusters and a copy engine");
+    p.a.ld = 1025;
+    expect(kernel(p, h200()) != "cluster", "the copy engine wants lines of whole 16 bytes");
+    for (const int64_t n : {256, 512}) {
+      p = square(n, Fill::lower, Fill::lower, Fill::full, dtype);
+      p.batch = (int64_t{1} << 26) / (n * n);
+      p.a.batch_stride = p.b.batch_stride = p.c.batch_stride = n * n;
+      expect(kernel(p, h200()) == "cluster", text("a batch of n = ", n, " takes ", kernel(p, h200())));
+      p.b.batch_stride = -n * n;
+      expect(kernel(p, h200()) != "cluster", "the copy engine takes no steps back");
+    }
+  }
+}
+
 void cublas_forms() {
   const auto form = [](const Problem &p) { return static_cast<CublasForm>(make_plan(p, TRITRI_ALGORITHM_CUBLAS, h200(), plenty).kernel); };
   Problem p = square(4096, Fill::full, Fill::full, Fill::full);
@@ -376,6 +399,7 @@ int main(int argc, char **argv) {
              {
                  {"every_problem_has_a_kernel", every_problem_has_a_kernel},
                  {"batches_of_small_matrices", batches_of_small_matrices},
+                 {"products_of_middle_size", products_of_middle_size},
                  {"cublas_forms", cublas_forms},
                  {"masked_products", masked_products}, {"small_products", small_products},
                  {"trmm_products", trmm_products},

@@ -1,0 +1,145 @@
+// The cluster skeleton in the kernel table: what it serves, which of its shapes is expected to be fastest, and the launch.
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+
+#include "cuda/kernels/cluster_kernel.cuh"
+#include "cuda/kernels/kernel.h"
+#include "cuda/kernels/tensor_map.h"
+#include "cuda/schedule/work.h"
+
+namespace tritri::cuda {
+namespace {
+
+constexpr int64_t most_blocks = 65535;  // of a grid's second and third dimension
+constexpr int most_pieces_log2 = 3;     // clusters of eight run on every card that has clusters
+
+ClusterVariants variants_of(Dtype dtype) { return dtype == Dtype::f16 ? cluster_f16 : cluster_bf16; }
+
+int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
+
+// What a product comes to in tiles of one size.
+struct Load {
+  double tiles = 0, stages = 0;  // of all that have any k
+  int64_t all = 0, longest = 0;  // tiles of the grid; stages of one tile
+};
+
+Load measure(const Problem &p, const ClusterVariant &v) {
+  const TileSums sums = tile_sums(p, v.tile_m, v.tile_n, cluster_edge);
+  const double batch = static_cast<double>(p.batch);
+  return {sums.tiles * batch, sums.k / cluster_edge * batch, ceil_div(p.m, v.tile_m) * ceil_div(p.n, v.tile_n) * p.batch, ceil_div(sums.longest, cluster_edge)};
+}
+
+bool stores_plainly(const Problem &p) {
+  const int64_t element = element_bytes(p.dtype);
+  const uint64_t bits = reinterpret_cast<uintptr_t>(p.c.data) | static_cast<uint64_t>((p.c.ld | p.c.batch_stride) * element);
+  const float alpha = static_cast<float>(p.alpha.real());
+  return bits % static_cast<uint64_t>(4 * element) == 0 && p.beta.real() == 0 && alpha > 0 && alpha <= FLT_MAX;
+}
+
+double seconds_of(const Problem &p, const ClusterVariant &v, const Load &load, int pieces_log2, const GpuTraits &traits) {
+  const double pieces = 1 << pieces_log2, batch = static_cast<double>(p.batch);
+  const auto bytes = [&](const View &x) {
+    return (x.fill == Fill::full ? 1 : 0.5) * static_cast<double>(x.rows) * static_cast<double>(x.cols) * static_cast<double>(element_bytes(p.dtype)) * (x.batch_stride == 0 ? 1 : batch);
+  };
+  const double memory = (bytes(p.a) + bytes(p.b) + bytes(p.c)) / traits.bytes_per_second;
+  const double work = std::max((load.tiles * pieces * v.costs.tile + load.stages * v.costs.stage) / traits.multiprocessors, memory);
+  const double wait = (std::ceil(static_cast<double>(load.longest) / pieces) - 1) * v.costs.step + (pieces_log2 > 0 ? 1 + pieces_log2 : 0) * v.costs.share;
+  // The longest tile's stages hide behind the work of others, where there is enough.
+  const double more = std::max(work, wait), less = std::min(work, wait);
+  constexpr double careful = 0.4e-6;  // four elements of every thread, at which it looks one by one
+  const double rounds = std::max(1.0, static_cast<double>(load.all) / (traits.multiprocessors * v.resident)) * v.vectors / pieces;
+  return v.costs.launch + more + less * less / std::max(more, 1e-9) + (stores_plainly(p) ? 0 : careful * rounds);
+}
+
+struct Shape { const ClusterVariant *variant = nullptr; int pieces_log2 = 0; double seconds = 0; };
+
+Shape best_of(const Problem &p, const GpuTraits &traits) {
+  const ClusterVariants variants = variants_of(p.dtype);
+  Shape best;
+  for (const ClusterVariant *v = variants.first; v != variants.first + variants.count; ++v) {
+    if (ceil_div(p.m, v->tile_m) > most_blocks) continue;
+    const Load load = measure(p, *v);
+    for (int pieces_log2 = 0; pieces_log2 <= most_pieces_log2 && (1 << pieces_log2) <= std::max<int64_t>(1, load.longest); ++pieces_log2) {
+      const double seconds = seconds_of(p, *v, load, pieces_log2, traits);
+      if (!best.variant || seconds < best.seconds) best = {v, pieces_log2, seconds};
+    }
+  }
+  return best;
+}
+
+bool can(const Problem &p, const GpuTraits &traits) {
+  if ((p.dtype != Dtype::f16 && p.dtype != Dtype::bf16) || traits.compute_major != 9 || traits.compute_minor != 0) return false;
+  const int64_t element = element_bytes(p.dtype);
+  const ClusterVariants variants = variants_of(p.dtype);
+  return mappable(p.a, element) && mappable(p.b, element) && !p.c.packed && std::max({p.m, p.n, p.k}) < int64_t{1} << 30 && p.batch <= most_blocks &&
+         std::any_of(variants.first, variants.first + variants.count, [&](const ClusterVariant &v) { return ceil_div(p.m, v.tile_m) <= most_blocks; });
+}
+
+Plan plan(const Problem &p, const GpuTraits &traits) {
+  const Shape best = best_of(p, traits);
+  Plan plan;
+  plan.tile_m = best.variant->tile_m;
+  plan.tile_n = best.variant->tile_n;
+  plan.tile_k = cluster_edge;
+  plan.pieces = int64_t{1} << best.pieces_log2;
+  plan.seconds = best.seconds;
+  return plan;
+}
+
+// As many stages as the longest piece has, or as there is room for beside the other blocks of a multiprocessor; two at least, since one is released after the next.
+int stages_of(const ClusterVariant &v, const Load &load, int64_t pieces, const GpuTraits &traits) {
+  constexpr size_t reserved = 1024;  // of each block, by the system
+  const int64_t resident = std::clamp<int64_t>(ceil_div(load.all * pieces, traits.multiprocessors), 2, v.resident);
+  const size_t room = (traits.shared_bytes + reserved) / static_cast<size_t>(resident) - reserved;
+  int stages = static_cast<int>(std::clamp<int64_t>(ceil_div(load.longest, pieces), 2, cluster_most_stages));
+  while (stages > 2 && v.shared_bytes(stages) > room) --stages;
+  return stages;
+}
+
+void load(const GpuTraits &traits) {
+  if (traits.compute_major != 9 || traits.compute_minor != 0) return;
+  for (const ClusterVariants &variants : {cluster_f16, cluster_bf16})
+    for (int i = 0; i < variants.count; ++i) variants.first[i].load(traits.shared_bytes);
+  load_tensor_maps();
+}
+
+CUtensorMap map_of(const Problem &p, const View &x) {
+  const Lines lines = x.lines();
+  return tensor_map({x.data, p.dtype == Dtype::f16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, element_bytes(p.dtype), lines.length, lines.count, p.batch,
+                     x.ld, x.batch_stride, cluster_edge, cluster_edge, CU_TENSOR_MAP_SWIZZLE_128B});
+}
+
+void launch(const Problem &p, const Plan &plan, void *, const GpuTraits &traits, cudaStream_t stream) {
+  const ClusterVariants variants = variants_of(p.dtype);
+  const ClusterVariant &v = *std::find_if(variants.first, variants.first + variants.count, [&](const ClusterVariant &x) { return x.tile_m == plan.tile_m && x.tile_n == plan.tile_n; });
+  const auto side = [&](const View &x) { return ClusterSide{x.fill, x.unit, p.batch > 1 && x.batch_stride != 0}; };
+  int pieces_log2 = 0;
+  while (int64_t{1} << pieces_log2 < plan.pieces) ++pieces_log2;
+  const ClusterArguments arguments{map_of(p, p.a),
+                                   map_of(p, p.b),
+                                   side(p.a),
+                                   side(p.b),
+                                   p.c.fill,
+                                   p.c_data(),
+                                   p.c.ld,
+                                   p.c.batch_stride,
+                                   static_cast<int>(p.m),
+                                   static_cast<int>(p.n),
+                                   static_cast<int>(p.k),
+                                   static_cast<float>(p.alpha.real()),
+                                   static_cast<float>(p.beta.real()),
+                                   stores_plainly(p),
+                                   stages_of(v, measure(p, v), plan.pieces, traits),
+                                   pieces_log2,
+                                   ProductArguments(p)};
+  const dim3 grid(static_cast<unsigned>(ceil_div(p.n, v.tile_n) << pieces_log2), static_cast<unsigned>(ceil_div(p.m, v.tile_m)), static_cast<unsigned>(p.batch));
+  v.launch(arguments, p.a.row_lines, p.b.row_lines, grid, stream);
+}
+
+}  // namespace
+
+extern const Kernel cluster_kernel;
+const Kernel cluster_kernel = {"cluster", can, plan, load, launch};
+
+}  // namespace tritri::cuda

@@ -1,0 +1,33 @@
+#include "cuda/kernels/cluster_kernel.cuh"
+
+namespace tritri::cuda {
+namespace {
+
+// For few tiles: their sums are short, and more of them run at a time.
+template <class E>
+struct Small {
+  using T = E;
+  static constexpr int rows = 1, cols = 1, resident = 3;
+  static constexpr ClusterCosts costs{2.34e-6, 1.37e-6, 0.086e-6, 0.245e-6, 0.16e-6};
+};
+template <class E>
+struct Wide {
+  using T = E;
+  static constexpr int rows = 1, cols = 2, resident = 3;
+  static constexpr ClusterCosts costs{3.17e-6, 1.8e-6, 0.173e-6, 0.246e-6, 0.026e-6};
+};
+template <class E>
+struct Large {
+  using T = E;
+  static constexpr int rows = 2, cols = 2, resident = 2;
+  static constexpr ClusterCosts costs{4.8e-6, 3.6e-6, 0.275e-6, 0.248e-6, 0.4e-6};
+};
+
+template <class T>
+constexpr ClusterVariant variants[] = {cluster_variant<Small<T>>(), cluster_variant<Wide<T>>(), cluster_variant<Large<T>>()};
+
+}  // namespace
+
+const ClusterVariants cluster_f16 = {variants<__half>, 3}, cluster_bf16 = {variants<__nv_bfloat16>, 3};
+
+}  // namespace tritri::cuda
