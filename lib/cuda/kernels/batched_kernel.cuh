@@ -372,8 +372,6 @@ template <class Map>
 __device__ __forceinline__ BatchedRuns runs_of(const BatchedArguments &args, int i0, int j0) {
   const View &c = args.p.c;
   const int m = static_cast<int>(c.rows), n = static_cast<int>(c.cols), first = i0 + Map::first_x();
-  constexpr int count = Map::held_x * Map::runs;
-  if (args.c_vectors && c.fill == Fill::full && i0 >= 0 && j0 >= 0 && i0 + Map::tile <= m && j0 + Map::tile <= n) return {~0u >> (32 - count), 0};
   BatchedRuns runs{0, 0};
 #pragma unroll
   for (int i = 0; i < Map::held_x; ++i)
@@ -598,16 +596,16 @@ batched_block(const __grid_constant__ BatchedArguments args, const __grid_consta
   const int own = __shfl_sync(~0u, static_cast<int>(threadIdx.y), 0), warps = static_cast<int>(blockDim.y);
   const int64_t batch = blockIdx.x;
   constexpr int of_panel = BatchedPanels::lines(static_cast<int>(sizeof(T)));
-  const int a_lines = of_panel * stage.a.count, b_lines = of_panel * stage.b.count;
   // The long lines of one operand with the short ones of the other.
   copy_panels(args.a.view, operand_of<T>(args.a, batch), stage.a, memory, own, warps);
-  copy_panels(args.b.view, operand_of<T>(args.b, batch), stage.b, memory, b_lines / 8 - 1 - own, -warps);
+  copy_panels(args.b.view, operand_of<T>(args.b, batch), stage.b, memory, of_panel / 8 * stage.b.count - 1 - own, -warps);
   commit_copies();
 
   bool waits = true;
   const auto wait = [&] {
     wait_for_copies<0>();
     __syncthreads();
+    const int a_lines = of_panel * stage.a.count, b_lines = of_panel * stage.b.count;
     for (int line = own * 32 + static_cast<int>(threadIdx.x); line < a_lines + b_lines; line += 32 * warps) {
       if (line < a_lines) mask_line<T>(args.a.view, stage.a, memory, line);
       else mask_line<T>(args.b.view, stage.b, memory, line - a_lines);
