@@ -37,6 +37,7 @@ tritri_status tritri_upload(tritri_context *context, const tritri_matrix_desc *h
     Device &device = *context->device;
     auto matrix = allocate(f, context->device, tight(from, device.line_alignment(from.dtype)));
     device.upload(matrix->layout, matrix->data, from, host);
+    device.uploaded(matrix->layout);
     *out = matrix.release();
   });
 }
@@ -45,7 +46,9 @@ tritri_status tritri_matrix_create(tritri_context *context, const tritri_matrix_
   return guard(__func__, [&, f = __func__] {
     need(f, "context", context);
     need(f, "out", out);
-    *out = allocate(f, context->device, read_layout(f, "desc", desc)).release();
+    auto matrix = allocate(f, context->device, read_layout(f, "desc", desc));
+    context->device->created(matrix->layout);
+    *out = matrix.release();
   });
 }
 

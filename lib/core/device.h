@@ -19,6 +19,10 @@ class Device {
   virtual void *allocate(size_t bytes) = 0;
   virtual void release(void *memory) noexcept = 0;
 
+  // A matrix was made, filled by an upload or for results: what its first product will ask of the host may be worked out now. Never fails.
+  virtual void uploaded(const Layout &) noexcept {}
+  virtual void created(const Layout &) noexcept {}
+
   // Host memory for fast transfers; host_release answers false for a pointer that is not from host_allocate.
   virtual void *host_allocate(size_t bytes) = 0;
   virtual bool host_release(void *memory) = 0;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <iterator>
 
 #include "cuda/kernels/hopper_arrange.cuh"
 #include "cuda/kernels/hopper_traits.cuh"
@@ -287,6 +288,16 @@ CUtensorMap map_of(const void *data, int64_t length, int64_t lines, int64_t batc
   return tensor_map({data, map_type<T>(to_tf32), sizeof(typename T::Element), length, lines, batch, ld, batch_stride, box_length, box_lines, swizzle});
 }
 
+// A box that a line's end cuts is stored up to the next 16 bytes (seen on an H200), so lines must end there.
+template <class T>
+bool stores_boxes(const Problem &p) {
+  constexpr int64_t element = sizeof(typename T::Element);
+  return mappable(p.c, element) && static_cast<float>(p.beta.real()) == 0.0f && divides16(p.n, element);
+}
+
+template <class T>
+const Schedule &schedule_of(const Problem &p, const Tiling &tiling, int workers) { return recall_schedule(tiling, workers, costs<T>(p), stores_boxes<T>(p)); }
+
 struct Page {
   Item items[kPageItems];
 };
@@ -295,16 +306,17 @@ __global__ void write_items(const __grid_constant__ Page page, int count, Item *
   if (x < count) to[x] = page.items[x];
 }
 
+// The rows of C, and of A's copy, that a strip has.
 template <class T>
-void launch_strip(const Problem &p, const Tiling &tiling, const Places &w, char *memory, int workers, cudaStream_t stream) {
+Range rows_of(const Problem &p, const Tiling &strip) { return {strip.rows_from * T::tile_m, std::min(p.m, strip.rows_to * T::tile_m)}; }
+
+// All but the list. What is not used stays as it is: clearing it would cost a launch more than the list does.
+template <class T>
+void set_arguments(Arguments &args, const Problem &p, const Tiling &tiling, const Places &w, char *memory) {
   constexpr int64_t element = sizeof(typename T::Element);
-  const int64_t first_row = tiling.rows_from * T::tile_m, rows = std::min(p.m - first_row, (tiling.rows_to - tiling.rows_from) * T::tile_m);
-  Arguments args;  // what is not used stays as it is: clearing it would cost a launch more than the list does
+  const Range rows = rows_of<T>(p, tiling);
   args.tiling = tiling;
-  copy_in<T>(p, p.a, w.a, memory, first_row, rows, stream);
-  if (first_row == 0) copy_in<T>(p, p.b, w.b, memory, 0, p.k, stream);
-  unpack_in<T>(p, w, memory, first_row, rows, stream);
-  args.a = side<T>(p.a, w.a, memory, first_row);
+  args.a = side<T>(p.a, w.a, memory, rows.begin);
   args.b = side<T>(p.b, w.b, memory);
   args.c = p.c_data();
   args.ldc = p.c.ld;
@@ -313,9 +325,7 @@ void launch_strip(const Problem &p, const Tiling &tiling, const Places &w, char 
   args.alpha = static_cast<float>(p.alpha.real());
   args.beta = static_cast<float>(p.beta.real());
   args.whole_lines = mappable(p.c, element);
-  // A box that a line's end cuts is stored up to the next 16 bytes (seen on an H200), so lines must end there. The first strip stores all zeros.
-  const bool boxes = args.whole_lines && args.beta == 0.0f && divides16(p.n, element);
-  args.zero_boxes = boxes && first_row == 0;
+  args.zero_boxes = stores_boxes<T>(p) && rows.begin == 0;  // the first strip stores all zeros
   args.partials = reinterpret_cast<float4 *>(memory + w.partials);
   args.flags = reinterpret_cast<uint64_t *>(memory + w.flags);
   // What "this launch's piece is there" looks like; no earlier content of the workspace looks like that.
@@ -324,13 +334,38 @@ void launch_strip(const Problem &p, const Tiling &tiling, const Places &w, char 
   // K-major tiles are a stage wide; a row-major B comes in boxes of 128 bytes.
   constexpr int b_cols = 128 / element;
   constexpr auto k_swizzle = T::stage_k * element == 128 ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_64B;
-  if (args.a.row_lines) args.a_map = map_of<T>(args.a.data, p.k, w.a.needed ? rows : p.m, p.batch, args.a.ld, args.a.batch_stride, T::stage_k, T::a_box_rows, k_swizzle);
+  if (args.a.row_lines) args.a_map = map_of<T>(args.a.data, p.k, w.a.needed ? rows.size() : p.m, p.batch, args.a.ld, args.a.batch_stride, T::stage_k, T::a_box_rows, k_swizzle);
   else args.a_map = map_of<T>(args.a.data, p.m, p.k, p.batch, args.a.ld, args.a.batch_stride, T::a_box_rows, T::stage_k, k_swizzle);
   if (args.b.row_lines) args.b_map = map_of<T>(args.b.data, p.n, p.k, p.batch, args.b.ld, args.b.batch_stride, b_cols, T::stage_k, CU_TENSOR_MAP_SWIZZLE_128B);
   else args.b_map = map_of<T>(args.b.data, p.k, p.n, p.batch, args.b.ld, args.b.batch_stride, T::stage_k, T::b_box_cols, k_swizzle);
   if (args.zero_boxes) args.c_map = map_of<T>(args.c, p.n, p.m, p.batch, args.ldc, args.c_batch_stride, ZeroBoxes<T>::box_cols, ZeroBoxes<T>::box_rows, CU_TENSOR_MAP_SWIZZLE_NONE, false);
+}
 
-  const Schedule &schedule = recall_schedule(args.tiling, workers, costs<T>(p), boxes);
+template <class T>
+void enqueue(const Arguments &args, int workers, cudaStream_t stream) {
+  cudaLaunchAttribute attributes[2] = {};
+  attributes[0].id = cudaLaunchAttributeClusterDimension;
+  attributes[0].val.clusterDim = {T::cluster, 1, 1};
+  attributes[1] = early_start();  // its copies, or the product before it, are what it waits for
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(workers * T::cluster));
+  config.blockDim = dim3(kThreads);
+  config.dynamicSmemBytes = Pipe<T>::bytes;
+  config.stream = stream;
+  config.attrs = attributes;
+  config.numAttrs = 2;
+  TRITRI_CUDA_CHECK(cudaLaunchKernelEx(&config, entry<T>(args.a.row_lines, args.b.row_lines), args));
+}
+
+template <class T>
+void launch_strip(const Problem &p, const Tiling &tiling, const Places &w, char *memory, int workers, cudaStream_t stream) {
+  const Range rows = rows_of<T>(p, tiling);
+  copy_in<T>(p, p.a, w.a, memory, rows.begin, rows.size(), stream);
+  if (rows.begin == 0) copy_in<T>(p, p.b, w.b, memory, 0, p.k, stream);
+  unpack_in<T>(p, w, memory, rows.begin, rows.size(), stream);
+  Arguments args;
+  set_arguments<T>(args, p, tiling, w, memory);
+  const Schedule &schedule = schedule_of<T>(p, tiling, workers);
   std::copy(schedule.first.begin(), schedule.first.end(), args.first);
   const size_t items = schedule.items.size();
   if (items <= kNearItems) {
@@ -348,18 +383,7 @@ void launch_strip(const Problem &p, const Tiling &tiling, const Places &w, char 
     args.far_items = far;
   }
 
-  cudaLaunchAttribute attributes[2] = {};
-  attributes[0].id = cudaLaunchAttributeClusterDimension;
-  attributes[0].val.clusterDim = {T::cluster, 1, 1};
-  attributes[1] = early_start();  // its copies, or the product before it, are what it waits for
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(workers * T::cluster));
-  config.blockDim = dim3(kThreads);
-  config.dynamicSmemBytes = Pipe<T>::bytes;
-  config.stream = stream;
-  config.attrs = attributes;
-  config.numAttrs = 2;
-  TRITRI_CUDA_CHECK(cudaLaunchKernelEx(&config, entry<T>(args.a.row_lines, args.b.row_lines), args));
+  enqueue<T>(args, workers, stream);
 }
 
 template <class T>
@@ -374,6 +398,25 @@ void launch(const Problem &p, const Plan &plan, void *workspace, const GpuTraits
     for (View *x : {&group.a, &group.b, &group.c}) x->data = static_cast<const char *>(x->data) + batch * x->batch_stride * static_cast<int64_t>(sizeof(typename T::Element));
     each_strip<T>(group, part, [&](const Tiling &t) { launch_strip<T>(group, t, w, static_cast<char *>(workspace), workers, stream); });
   }
+}
+
+// The list of the first strip, and a launch without work.
+template <class T>
+void prepare(const Problem &p, const Plan &plan, const GpuTraits &traits, CUstream_st *stream) {
+  const int workers = workers_on<T>(traits);
+  const Part part = part_of<T>(p);
+  Problem group = p;
+  group.batch = std::min(part.batch, p.batch);
+  Tiling t = tiling<T>(group);
+  t.rows_to = part.tile_rows;
+  const Places w = places<T>(p, part, plan.pieces > 1 || part.tile_rows < t.tiles_m(), workers);
+  Arguments args;
+  set_arguments<T>(args, group, t, w, reinterpret_cast<char *>(uintptr_t{1} << 20));  // any place that a map can have
+  schedule_of<T>(group, t, workers);
+  std::fill(std::begin(args.first), std::end(args.first), 0);
+  args.far_items = nullptr;
+  args.zero_boxes = false;
+  enqueue<T>(args, workers, stream);
 }
 
 template <class T>
@@ -392,7 +435,7 @@ void load(const GpuTraits &traits) {
 }
 
 template <class T>
-constexpr Kernel kernel(const char *name) { return {name, can<T>, plan<T>, load<T>, launch<T>}; }
+constexpr Kernel kernel(const char *name) { return {name, can<T>, plan<T>, load<T>, launch<T>, prepare<T>}; }
 
 }  // namespace
 }  // namespace hopper

@@ -26,6 +26,10 @@ struct Kernel {
   // afterwards does not matter, and no call may rely on what an earlier one left there.
   // Kernels launched here report through TRITRI_CUDA_CHECK(cudaGetLastError()) (runtime/check.h).
   void (*launch)(const Problem &problem, const Plan &plan, void *workspace, const GpuTraits &traits, CUstream_st *stream);
+
+  // Where there is one: works out and remembers what this thread's first launch() of such a problem takes the host, and launches without anything to do, which
+  // makes the way there warm. Of addresses only the alignment is right: nothing may be read or written.
+  void (*prepare)(const Problem &problem, const Plan &plan, const GpuTraits &traits, CUstream_st *stream) = nullptr;
 };
 
 }  // namespace tritri::cuda

@@ -19,6 +19,7 @@
 #include "cuda/kernels/panels.h"
 #include "cuda/kernels/table.h"
 #include "cuda/runtime/device_guard.h"
+#include "cuda/runtime/foresight.h"
 #include "cuda/runtime/host_zeros.h"
 #include "cuda/runtime/resource.h"
 #include "cuda/runtime/traits.h"
@@ -82,6 +83,15 @@ class CudaDevice final : public Device {
     } catch (...) {
       // The device is gone, and its memory with it.
     }
+  }
+
+  void uploaded(const Layout &layout) noexcept override {
+    foresight_.uploaded(layout);
+    foresee();
+  }
+  void created(const Layout &layout) noexcept override {
+    foresight_.created(layout);
+    foresee();
   }
 
   void *host_allocate(size_t bytes) override {
@@ -159,6 +169,7 @@ class CudaDevice final : public Device {
     if (bytes > workspace_bytes_)
       fail_below(TRITRI_OUT_OF_MEMORY, "context: its workspace must hold ", bytes, " bytes for this product (tritri_workspace_size tells), got ", workspace_bytes_);
   }
+  void foresee() noexcept;
   void enqueue(const Problem &problem, int32_t algorithm);
   void run(const Problem &problem, const Choice &choice, void *workspace);
   template <class Run> void overlap(const std::vector<RowBlock> &blocks, const Job &a, const Job *b, const Job &c, Run &&run_part);
@@ -191,6 +202,7 @@ class CudaDevice final : public Device {
   std::unique_ptr<Transfer> transfer_;
   std::unique_ptr<Cublas> blas_;
   Choices choices_;
+  Foresight foresight_;
   bool pending_ = false;  // something was enqueued since the last synchronisation
 };
 
@@ -255,6 +267,22 @@ void CudaDevice::load() {
   load_copy();
   load_panels();
   for (const Kernel *kernel : kernels()) kernel->load(traits_);
+}
+
+// Cold code takes ten times as long as warm: deciding how a small product runs takes longer than running it.
+void CudaDevice::foresee() noexcept {
+  try {
+    const DeviceGuard guard(index_);
+    for (const Problem &problem : foresight_.products()) {
+      const Choice &choice = choices_.recall(problem, TRITRI_ALGORITHM_AUTO, traits_, workspace_bytes_);
+      if (choice.plan.algorithm != TRITRI_ALGORITHM_KERNEL) continue;
+      const Kernel &kernel = *kernels()[static_cast<size_t>(choice.plan.kernel)];
+      if (kernel.prepare) kernel.prepare(staged(problem, choice.unpacking, workspace_.get()).problem, choice.plan, traits_, own_stream_.get());
+    }
+    TRITRI_CUDA_CHECK(cudaStreamSynchronize(own_stream_.get()));
+  } catch (...) {
+    // Whoever multiplies will hear of it.
+  }
 }
 
 void CudaDevice::enqueue(const Problem &problem, int32_t algorithm) {
