@@ -19,13 +19,24 @@ void run_team(int threads, const Body &body) {
     std::thread thread;
   };
   std::vector<Helper> helpers(static_cast<size_t>(threads - 1));
+  // A caller that has slept before looks idle to the system, which then starts helpers behind it on its own core, where they wait for some
+  // milliseconds. So they are sent to the others; from there they may go wherever the caller may.
+  cpu_set_t allowed, others;
+  bool elsewhere = threads > 1 && sched_getaffinity(0, sizeof allowed, &allowed) == 0;
+  if (elsewhere) {
+    others = allowed;
+    CPU_CLR(sched_getcpu(), &others);
+    elsewhere = CPU_COUNT(&others) > 0;
+  }
   try {
     for (int index = 1; index < threads; ++index) {
       Helper &helper = helpers[static_cast<size_t>(index - 1)];
-      helper.thread = std::thread([&body, &helper, index] {
+      helper.thread = std::thread([&body, &helper, &allowed, elsewhere, index] {
         helper.runs.store(true, std::memory_order_relaxed);
+        if (elsewhere) pthread_setaffinity_np(pthread_self(), sizeof allowed, &allowed);
         body(index);
       });
+      if (elsewhere && !helper.runs.load(std::memory_order_relaxed)) pthread_setaffinity_np(helper.thread.native_handle(), sizeof others, &others);
     }
   } catch (const std::exception &) {  // no thread, or no memory for one
   }
