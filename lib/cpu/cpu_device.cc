@@ -1,7 +1,6 @@
 #include "cpu/cpu_device.h"
 
 #include <sched.h>
-#include <sys/mman.h>
 #include <sys/sysinfo.h>
 
 #include <cstdint>
@@ -15,11 +14,12 @@
 #include "core/error.h"
 #include "cpu/blocked.h"
 #include "cpu/copy.h"
+#include "cpu/huge_pages.h"
 
 namespace tritri::cpu {
 namespace {
 
-constexpr size_t alignment = 256, page = 4096, huge_from = size_t{4} << 20;
+constexpr size_t alignment = 256, huge_from = size_t{4} << 20;  // as NumPy's arrays
 
 int usable_threads() {
   cpu_set_t set;
@@ -30,11 +30,7 @@ int usable_threads() {
 void *allocate_aligned(size_t bytes) {
   void *memory = bytes <= SIZE_MAX - alignment ? std::aligned_alloc(alignment, (bytes + alignment) / alignment * alignment) : nullptr;
   if (!memory) fail_below(TRITRI_OUT_OF_MEMORY, "memory: the host must have room for ", bytes, " bytes, got none");
-  // Over many small matrices, or down a column, small pages cost more than the products; NumPy asks for large ones as well. Advice: nothing depends on it.
-  if (bytes >= huge_from) {
-    const uintptr_t begin = reinterpret_cast<uintptr_t>(memory) / page * page + page;
-    madvise(reinterpret_cast<void *>(begin), reinterpret_cast<uintptr_t>(memory) + bytes - begin, MADV_HUGEPAGE);
-  }
+  if (bytes >= huge_from) prefer_huge_pages(memory, bytes);
   return memory;
 }
 

@@ -1,10 +1,10 @@
 // Scratch memory that a context keeps between calls, so that only the first large product pays for fresh pages.
 #pragma once
-#include <sys/mman.h>
-
 #include <cstdlib>
 #include <memory>
 #include <new>
+
+#include "cpu/huge_pages.h"
 
 namespace tritri::cpu {
 
@@ -18,7 +18,7 @@ class Workspace {
     const size_t align = bytes < huge ? page : huge, rounded = (bytes + align - 1) / align * align;
     memory_.reset(std::aligned_alloc(align, rounded));
     if (!memory_) throw std::bad_alloc();
-    if (align == huge) madvise(memory_.get(), rounded, MADV_HUGEPAGE);  // advice: nothing depends on it
+    if (align == huge) prefer_huge_pages(memory_.get(), rounded);
     size_ = rounded;
     return memory_.get();
   }

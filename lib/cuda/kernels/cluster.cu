@@ -16,8 +16,6 @@ constexpr int most_pieces_log2 = 3;     // clusters of eight run on every card t
 
 ClusterVariants variants_of(Dtype dtype) { return dtype == Dtype::f16 ? cluster_f16 : cluster_bf16; }
 
-int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
-
 // What a product comes to in tiles of one size.
 struct Load {
   double tiles = 0, stages = 0;  // of all that have any k

@@ -11,6 +11,7 @@
 
 #include "cuda/heuristics.h"
 #include "cuda/runtime/check.h"
+#include "cuda/runtime/early_start.h"
 #include "cuda/tile/element.h"
 #include "cuda/tile/hopper.cuh"
 
@@ -373,9 +374,7 @@ constexpr ClusterVariant cluster_variant() {
     cudaLaunchAttribute attributes[2] = {};
     attributes[0].id = cudaLaunchAttributeClusterDimension;
     attributes[0].val.clusterDim = {1u << arguments.pieces_log2, 1, 1};
-    // It may be launched while the kernel before still runs, and waits for its end: what a launch takes hides.
-    attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attributes[1].val.programmaticStreamSerializationAllowed = 1;
+    attributes[1] = early_start();
     cudaLaunchConfig_t config{};
     config.gridDim = grid;
     config.blockDim = dim3(Shape::threads);

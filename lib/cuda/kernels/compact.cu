@@ -22,8 +22,6 @@ CompactVariants variants_of(const Problem &p) {
   return {nullptr, 0};
 }
 
-int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
-
 bool fits(const CompactVariant &v, const GpuTraits &traits) { return v.shared_bytes <= traits.shared_bytes; }
 
 // What a variant's times depend on.

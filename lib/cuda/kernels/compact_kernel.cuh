@@ -8,6 +8,7 @@
 #pragma once
 #include "cuda/heuristics.h"
 #include "cuda/runtime/check.h"
+#include "cuda/runtime/early_start.h"
 #include "cuda/tile/compact_panel.cuh"
 #include "cuda/tile/element.h"
 #include "cuda/tile/hopper.cuh"
@@ -307,10 +308,7 @@ constexpr CompactVariant compact_variant() {
     config.stream = stream;
     cudaLaunchAttribute attributes[2] = {};
     config.attrs = attributes;
-    if (early) {
-      attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-      attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
-    }
+    if (early) attributes[config.numAttrs++] = early_start();
     if (pieces > 1) {
       attributes[config.numAttrs].id = cudaLaunchAttributeClusterDimension;
       attributes[config.numAttrs++].val.clusterDim = {pieces, 1, 1};

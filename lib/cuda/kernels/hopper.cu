@@ -13,6 +13,7 @@
 #include "cuda/kernels/kernel.h"
 #include "cuda/kernels/tensor_map.h"
 #include "cuda/runtime/check.h"
+#include "cuda/runtime/early_start.h"
 
 namespace tritri::cuda {
 namespace hopper {
@@ -224,14 +225,6 @@ void copy_in(const Problem &p, const View &x, const Copy &copy, char *workspace,
   const auto batches = static_cast<unsigned>(x.batch_stride ? p.batch : 1);
   arrange<Word><<<dim3(blocks(x.cols), blocks(rows), batches), kArrangeThreads, 0, stream>>>(arrangement<T>(x, copy, workspace, first_row));
   TRITRI_CUDA_CHECK(cudaGetLastError());
-}
-
-// A kernel with it starts before what is ahead of it in the stream has ended, and waits there itself: what a launch takes hides.
-cudaLaunchAttribute early_start() {
-  cudaLaunchAttribute attribute = {};
-  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attribute.val.programmaticStreamSerializationAllowed = 1;
-  return attribute;
 }
 
 // Launches what copy_in left: A's rows [first_row, first_row + rows), and B with the first of them.

@@ -12,8 +12,6 @@ constexpr int64_t most_blocks = 65535;  // of a grid's second and third dimensio
 
 MmaVariants variants_of(Dtype dtype) { return dtype == Dtype::f16 ? mma_f16 : dtype == Dtype::bf16 ? mma_bf16 : mma_f32; }
 
-int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
-
 bool fits(const MmaVariant &v, const GpuTraits &traits) { return v.shared_bytes <= traits.shared_bytes; }
 
 double seconds_of(const Problem &p, const MmaVariant &v, const GpuTraits &traits) {

@@ -9,6 +9,7 @@
 
 #include "cuda/heuristics.h"
 #include "cuda/runtime/check.h"
+#include "cuda/runtime/early_start.h"
 #include "cuda/tile/element.h"
 #include "cuda/tile/hopper.cuh"
 #include "cuda/tile/mma_block.cuh"
@@ -181,10 +182,7 @@ constexpr MmaVariant mma_variant() {
     TRITRI_CUDA_CHECK(cudaFuncSetAttribute(mma<Tr>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(Shape::shared_bytes)));
   };
   const auto launch = [](const MmaArguments &arguments, dim3 tiles, bool early, cudaStream_t stream) {
-    // It may be launched while the kernel before still runs, and waits for its end: what a launch takes hides.
-    cudaLaunchAttribute attribute = {};
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchAttribute attribute = early_start();
     cudaLaunchConfig_t config{};
     config.gridDim = tiles;
     config.blockDim = dim3(Shape::threads);

@@ -21,8 +21,6 @@ Sm80Variants variants_of(Dtype dtype) {
   return {nullptr, 0};
 }
 
-int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
-
 // Neighbouring tiles share panels in the L2 cache; but large groups leave a long tail, so they grow with the matrix.
 GroupedOrder order_of(const Problem &p, const Sm80Variant &v) {
   const int64_t tiles_m = ceil_div(p.m, v.tile_m), tiles_n = ceil_div(p.n, v.tile_n);

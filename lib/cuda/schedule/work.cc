@@ -11,10 +11,10 @@ struct Steps {
   double per_step;
 
   Steps(int64_t size, int64_t tile) {
-    const int64_t tiles = (size + tile - 1) / tile, together = (tiles + 31) / 32;
+    const int64_t tiles = ceil_div(size, tile), together = ceil_div(tiles, 32);
     step = together * tile;
     first = (together - 1) / 2 * tile;
-    count = (size + step - 1) / step;
+    count = ceil_div(size, step);
     per_step = 1 / static_cast<double>(step);
   }
   int64_t at(int64_t index) const { return first + index * step; }

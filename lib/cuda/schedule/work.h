@@ -5,6 +5,8 @@
 
 namespace tritri::cuda {
 
+inline int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
+
 // Tiles of C's fill, from samples of at most 32 x 32 that stand for those around them.
 struct TileSums {
   double tiles = 0;     // that have a sum
