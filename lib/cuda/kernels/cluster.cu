@@ -25,7 +25,7 @@ struct Load {
 Load measure(const Problem &p, const ClusterVariant &v) {
   const TileSums sums = tile_sums(p, v.tile_m, v.tile_n, cluster_edge);
   const double batch = static_cast<double>(p.batch);
-  return {sums.tiles * batch, sums.k / cluster_edge * batch, ceil_div(p.m, v.tile_m) * ceil_div(p.n, v.tile_n) * p.batch, ceil_div(sums.longest, cluster_edge)};
+  return {sums.tiles * batch, sums.k * batch, ceil_div(p.m, v.tile_m) * ceil_div(p.n, v.tile_n) * p.batch, ceil_div(sums.longest, cluster_edge)};
 }
 
 bool stores_plainly(const Problem &p) {
@@ -38,16 +38,23 @@ bool stores_plainly(const Problem &p) {
 double seconds_of(const Problem &p, const ClusterVariant &v, const Load &load, int pieces_log2, const GpuTraits &traits) {
   const double pieces = 1 << pieces_log2, batch = static_cast<double>(p.batch);
   const auto bytes = [&](const View &x) {
-    return (x.fill == Fill::full ? 1 : 0.5) * static_cast<double>(x.rows) * static_cast<double>(x.cols) * static_cast<double>(element_bytes(p.dtype)) * (x.batch_stride == 0 ? 1 : batch);
+    return (x.fill == Fill::full ? 1 : 0.5) * static_cast<double>(x.rows) * static_cast<double>(x.cols) * static_cast<double>(element_bytes(p.dtype));
   };
-  const double memory = (bytes(p.a) + bytes(p.b) + bytes(p.c)) / traits.bytes_per_second;
-  const double work = std::max((load.tiles * pieces * v.costs.tile + load.stages * v.costs.stage) / traits.multiprocessors, memory);
+  const auto many = [&](const View &x) { return x.batch_stride == 0 ? 1 : batch; };
+  const double memory = (bytes(p.a) * many(p.a) + bytes(p.b) * many(p.b) + bytes(p.c) * batch) / traits.bytes_per_second;
+  // A multiprocessor waits for what stages pull through the L2 cache longer than for the tensor cores. What does not fit there comes from memory again and again.
+  constexpr double pulled_per_second = 95e9;
+  const double stage = static_cast<double>((v.tile_m + v.tile_n) * cluster_edge * element_bytes(p.dtype)) / pulled_per_second;
+  const double again = std::cbrt(std::max(1.0, (bytes(p.a) + bytes(p.b)) / static_cast<double>(traits.l2_bytes)));
+  constexpr double zeros = 0.4;  // of a tile without sums, which is stored as well
+  const double empty = p.c.fill == Fill::full ? static_cast<double>(load.all) - load.tiles : 0;
+  const double busy = ((load.tiles + zeros * empty) * pieces * v.costs.tile + load.stages * again * stage) / traits.multiprocessors;
+  const double work = std::max(busy, memory);
   const double wait = (std::ceil(static_cast<double>(load.longest) / pieces) - 1) * v.costs.step + (pieces_log2 > 0 ? 1 + pieces_log2 : 0) * v.costs.share;
-  // The longest tile's stages hide behind the work of others, where there is enough.
-  const double more = std::max(work, wait), less = std::min(work, wait);
   constexpr double careful = 0.4e-6;  // four elements of every thread, at which it looks one by one
   const double rounds = std::max(1.0, static_cast<double>(load.all) / (traits.multiprocessors * v.resident)) * v.vectors / pieces;
-  return v.costs.launch + more + less * less / std::max(more, 1e-9) + (stores_plainly(p) ? 0 : careful * rounds);
+  // The longest tile's stages hide behind the work of others, where there is enough.
+  return v.costs.launch + std::cbrt(work * work * work + wait * wait * wait) + (stores_plainly(p) ? 0 : careful * rounds);
 }
 
 struct Shape { const ClusterVariant *variant = nullptr; int pieces_log2 = 0; double seconds = 0; };

@@ -8,19 +8,19 @@ template <class E>
 struct Small {
   using T = E;
   static constexpr int rows = 1, cols = 1, resident = 3;
-  static constexpr ClusterCosts costs{2.34e-6, 1.37e-6, 0.086e-6, 0.245e-6, 0.16e-6};
+  static constexpr ClusterCosts costs{2.6e-6, 1e-6, 0.286e-6, 0.4e-6};
 };
 template <class E>
 struct Wide {
   using T = E;
   static constexpr int rows = 1, cols = 2, resident = 3;
-  static constexpr ClusterCosts costs{3.17e-6, 1.8e-6, 0.173e-6, 0.246e-6, 0.026e-6};
+  static constexpr ClusterCosts costs{3.79e-6, 1.39e-6, 0.336e-6, 0.03e-6};
 };
 template <class E>
 struct Large {
   using T = E;
   static constexpr int rows = 2, cols = 2, resident = 2;
-  static constexpr ClusterCosts costs{4.8e-6, 3.6e-6, 0.275e-6, 0.248e-6, 0.4e-6};
+  static constexpr ClusterCosts costs{4.93e-6, 3.17e-6, 0.528e-6, 0.39e-6};
 };
 
 template <class T>

@@ -42,10 +42,10 @@ struct ClusterArguments {
 
 // What a product takes by the clock, beside its traffic with memory (seen on an H200).
 struct ClusterCosts {
-  double launch;       // with the first stage
-  double tile, stage;  // of a multiprocessor's time
-  double step;         // each further stage of the longest piece
-  double share;        // that blocks share a tile, and each doubling of them
+  double launch;  // with the first stage
+  double tile;    // of a multiprocessor's time, beside its stages
+  double step;    // each further stage of the longest piece
+  double share;   // that blocks share a tile, and each doubling of them
 };
 
 // One instantiation of the skeleton, as the host sees it.

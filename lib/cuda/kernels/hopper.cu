@@ -25,8 +25,8 @@ template <class T> struct Model;
 template <> struct Model<Float32> { static constexpr double stage = 1.2e-6, launch = 5e-6, many = 2.5e-6; static constexpr int spared = 0; static constexpr Costs costs{3, 8, 11, 12}; };
 template <> struct Model<Tf32<256, 2>> { static constexpr double stage = 0.70e-6, launch = 12e-6, many = 20e-6; static constexpr int spared = 3; static constexpr Costs costs{4, 8, 6, 11}; };
 template <> struct Model<Tf32<128, 1>> { static constexpr double stage = 0.6e-6, launch = 2.5e-6, many = 2e-6; static constexpr int spared = 2; static constexpr Costs costs{8, 16, 1, 1}; };
-template <bool B> struct Model<Half<B, 256, 2>> { static constexpr double stage = 0.67e-6, launch = 5e-6, many = 0; static constexpr int spared = 0; static constexpr Costs costs{6, 8, 6, 11}; };
-template <bool B> struct Model<Half<B, 128, 1>> { static constexpr double stage = 0.4e-6, launch = 2.5e-6, many = 0; static constexpr int spared = 0; static constexpr Costs costs{5, 16, 1, 1}; };
+template <bool B> struct Model<Half<B, 256, 2>> { static constexpr double stage = 0.67e-6, launch = 5e-6, many = 1e-6; static constexpr int spared = 0; static constexpr Costs costs{6, 8, 6, 11}; };
+template <bool B> struct Model<Half<B, 128, 1>> { static constexpr double stage = 0.4e-6, launch = 2.5e-6, many = 2.4e-6; static constexpr int spared = 0; static constexpr Costs costs{5, 16, 1, 1}; };
 
 constexpr int64_t kMostColumns = INT_MAX - 1024;
 constexpr int64_t kMostBlocks = 65535, kMostRows = kMostBlocks * kArrangeEdge;  // of a grid's second and third dimension

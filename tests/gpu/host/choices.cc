@@ -104,6 +104,12 @@ void products_of_middle_size() {
       p.b.batch_stride = -n * n;
       expect(kernel(p, h200()) != "cluster", "the copy engine takes no steps back");
     }
+    for (const int64_t n : {4096, 8192, 16384, 32768})
+      for (const Fill a : {Fill::full, Fill::lower, Fill::upper}) for (const Fill b : {Fill::full, Fill::lower, Fill::upper}) for (const Fill c : {Fill::full, Fill::lower}) {
+        p = square(n, a, b, c, dtype);
+        if (product_fill(p) != Fill::upper || c == Fill::full)
+          expect(kernel(p, h200()) == text("hopper-", name(dtype)), text("small tiles pull too much through the L2 cache at n = ", n, ": ", kernel(p, h200())));
+      }
   }
 }
 
@@ -258,6 +264,50 @@ void workspace_limits() {
   expect(make_plan(p, TRITRI_ALGORITHM_AUTO, h200(), 0).workspace == 0, "AUTO falls back on what needs nothing");
 }
 
+// Nothing is modelled as faster than the card: what is useful at the tensor cores' rate (or the FMA units', where those are all that may serve), each element of the
+// fills moved once at a copy's rate.
+void modelled_times_are_within_reach() {
+  const auto flops_per_clock = [](const Problem &p) {  // of a multiprocessor of an H200
+    if (p.dtype == Dtype::f16 || p.dtype == Dtype::bf16) return 4096.0;
+    if (p.dtype == Dtype::f64 || p.dtype == Dtype::c128) return 256.0;
+    if (p.compute == TRITRI_COMPUTE_TF32) return 2048.0;
+    return p.compute == TRITRI_COMPUTE_PEDANTIC ? 256.0 : 2048.0 / 3;  // three products of TF32
+  };
+  const auto elements = [](const View &x, int64_t batch) {
+    const double all = static_cast<double>(x.rows) * static_cast<double>(x.cols) * static_cast<double>(x.batch_stride == 0 ? 1 : batch);
+    return x.fill == Fill::full ? all : all / 2;
+  };
+  struct Type { Dtype dtype; int32_t compute; };
+  std::string wrong;
+  for (const int multiprocessors : {33, 132, 160}) {
+    GpuTraits traits = h200();
+    traits.multiprocessors = multiprocessors;
+    traits.fma32_per_second = 1.98e9 * 128 * multiprocessors;
+    traits.bytes_per_second = 4.18e12 * multiprocessors / 132;
+    for (const Type type : {Type{Dtype::f32, TRITRI_COMPUTE_DEFAULT}, Type{Dtype::f32, TRITRI_COMPUTE_PEDANTIC}, Type{Dtype::f32, TRITRI_COMPUTE_TF32}, Type{Dtype::f64, TRITRI_COMPUTE_DEFAULT},
+                            Type{Dtype::c64, TRITRI_COMPUTE_DEFAULT}, Type{Dtype::c128, TRITRI_COMPUTE_DEFAULT}, Type{Dtype::f16, TRITRI_COMPUTE_DEFAULT}, Type{Dtype::bf16, TRITRI_COMPUTE_DEFAULT}})
+      for (const Fill a : {Fill::full, Fill::lower, Fill::upper}) for (const Fill b : {Fill::full, Fill::lower, Fill::upper}) for (const Fill c : {Fill::full, Fill::lower})
+        for (const int64_t n : {8, 32, 64, 128, 256, 512, 1000, 1024, 2048, 4096, 8192, 16384, 32768})
+          for (const int64_t batch : {1, 16, 1024, 65536}) {
+            Problem p = square(n, a, b, c, type.dtype);
+            p.compute = type.compute;
+            p.batch = batch;
+            if (batch > 1)
+              for (View *x : {&p.a, &p.b, &p.c}) x->batch_stride = n * n;
+            if (batch * n * n > int64_t{1} << 31 || (c == Fill::lower && product_fill(p) == Fill::upper)) continue;  // a diagonal alone needs little of its inputs
+            const double arithmetic = useful_flops(p) / (flops_per_clock(p) * traits.fma32_per_second / 128);
+            const double traffic = (elements(p.a, batch) + elements(p.b, batch) + elements(p.c, batch)) * static_cast<double>(element_bytes(p.dtype)) / traits.bytes_per_second;
+            for (const Choice &choice : every_choice(p, traits, plenty)) {
+              const double seconds = choice.plan.seconds;
+              if (seconds < arithmetic || seconds < traffic)
+                wrong += text("\n     ", choice.plan.kernel_name, " of ", name(p.dtype), " compute ", p.compute, " fills ", static_cast<int>(a), static_cast<int>(b), static_cast<int>(c), " n = ", n,
+                              " x ", batch, " on ", multiprocessors, ": ", 1e3 * seconds, " ms; arithmetic ", 1e3 * arithmetic, ", traffic ", 1e3 * traffic);
+            }
+          }
+  }
+  expect(wrong.empty(), text("these would outrun the card:", wrong));
+}
+
 // What `tests/gpu/candidates.cc` measured on an H200, one line of JSON for each candidate of each problem: what the cost models choose must be within 5 %
 // (or a microsecond, where launches are all that is measured) of the fastest for 19 of 20 problems, and within 1.4 times it for all. Where many choices were not
 // measured the table is old.
@@ -406,6 +456,7 @@ int main(int argc, char **argv) {
                  {"choices_are_remembered", choices_are_remembered},
                  {"large_copies", large_copies},
                  {"workspace_limits", workspace_limits},
+                 {"modelled_times_are_within_reach", modelled_times_are_within_reach},
                  {"choices_replay_what_was_measured", choices_replay_what_was_measured},
                  {"no_cublas_no_plan", no_cublas_no_plan},
                  {"copies_in_place", copies_in_place},
