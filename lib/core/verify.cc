@@ -69,7 +69,8 @@ void share(int threads, int64_t count, const Task &task) {
   std::exception_ptr failure;
   std::mutex mutex;
   cpu::Phase phase;
-  cpu::run_team(static_cast<int>(std::clamp<int64_t>(count, 1, std::max(threads, 1))), [&](int) {
+  cpu::Team team;
+  team.run(static_cast<int>(std::clamp<int64_t>(count, 1, std::max(threads, 1))), [&](int) {
     phase.work(count, [&](int64_t index) {
       try {
         task(index);

@@ -23,9 +23,9 @@ double rough_seconds(const Problem &p) {
   return 3e-8 + arithmetic + memory;
 }
 
-// Least time: work / threads + threads * start, since the caller starts one after the other.
+// Least time: work / threads + threads * waking, since the caller wakes one after the other.
 int worthwhile_threads(double seconds, const BlockedSettings &settings) {
-  return static_cast<int>(std::clamp(std::sqrt(seconds / settings.seconds_to_start), 1.0, static_cast<double>(settings.threads)));
+  return static_cast<int>(std::clamp(std::sqrt(seconds / settings.seconds_to_wake), 1.0, static_cast<double>(settings.threads)));
 }
 
 template <class T>
@@ -63,9 +63,9 @@ class Product {
   int64_t numbers(int threads) const { return a_numbers_ + b_numbers_ + total_numbers_ + threads * sum_numbers_; }
 
   // One matrix, by a team.
-  void together(int threads, const T *a, const T *b, T *c, R *workspace) const {
+  void together(Team &team, int threads, const T *a, const T *b, T *c, R *workspace) const {
     std::vector<Phase> phases(2 * steps_.size());
-    run_team(threads, [&](int index) {
+    team.run(threads, [&](int index) {
       const Scratch scratch = slice(workspace, index);
       for (size_t s = 0; s < steps_.size(); ++s) {
         phases[2 * s].work(work_[s].pack_a + work_[s].pack_b, [&](int64_t task) { pack(s, task, a, b, scratch); });
@@ -212,10 +212,10 @@ void run(const Problem &p, const BlockedSettings &settings, Workspace &workspace
   const auto share = [&](int64_t pieces, int64_t product_numbers, const auto &multiply, const auto &settle) {
     const int64_t tasks = p.batch * pieces, apart = (product_numbers + 63) / 64 * 64;
     const int team = static_cast<int>(std::min<int64_t>(worthwhile_threads(seconds * static_cast<double>(p.batch), settings), tasks));
-    const int64_t handful = std::max<int64_t>(1, std::min<int64_t>(static_cast<int64_t>(settings.seconds_to_start / seconds), tasks / (int64_t{4} * team)));
+    const int64_t handful = std::max<int64_t>(1, std::min<int64_t>(static_cast<int64_t>(2.5 * settings.seconds_to_wake / seconds), tasks / (int64_t{4} * team)));
     R *const memory = numbers(team * apart);
     Phase phase;
-    run_team(team, [&](int index) {
+    workspace.team().run(team, [&](int index) {
       phase.work((tasks + handful - 1) / handful, [&](int64_t task) {
         for (int64_t t = task * handful; t < std::min((task + 1) * handful, tasks); ++t) {
           if (pieces == 1) multiply(t, 0, memory + index * apart);
@@ -226,7 +226,7 @@ void run(const Problem &p, const BlockedSettings &settings, Workspace &workspace
     });
   };
   // Matrices of a few milliseconds gain nothing from a thread each, which would need a workspace each.
-  const bool many = p.batch >= int64_t{4} * settings.threads && seconds < 250 * settings.seconds_to_start;
+  const bool many = p.batch >= int64_t{4} * settings.threads && seconds < 600 * settings.seconds_to_wake;
   if (SmallProduct<T>::fits(p, settings.small)) {
     const bool far = many && (p.m * p.k + p.k * p.n + p.m * p.n) * p.batch * int64_t{sizeof(T)} >= settings.far_bytes;
     const SmallProduct<T> product(p, *settings.kernels, far);
@@ -242,7 +242,7 @@ void run(const Problem &p, const BlockedSettings &settings, Workspace &workspace
       const int64_t apart = (product.own_numbers() + 63) / 64 * 64;
       R *const own = numbers(threads * apart + product.b_numbers()), *const packed_b = own + threads * apart;
       std::vector<Phase> phases(static_cast<size_t>(2 * p.batch));
-      return run_team(threads, [&](int index) {
+      return workspace.team().run(threads, [&](int index) {
         for (int64_t batch = 0; batch < p.batch; ++batch) {
           Phase *const phase = &phases[static_cast<size_t>(2 * batch)];
           product.multiply(phase[0], phase[1], index == 0 || batch + 1 < p.batch, a_of(batch), b_of(batch), c_of(batch), packed_b, own + index * apart);
@@ -260,7 +260,7 @@ void run(const Problem &p, const BlockedSettings &settings, Workspace &workspace
   if (!(product.several_blocks() && (p.c_is_a || p.c_is_b))) {
     for (int64_t batch = 0; batch < p.batch; ++batch) {
       if (threads == 1) product.alone(a_of(batch), b_of(batch), c_of(batch), memory);
-      else product.together(threads, a_of(batch), b_of(batch), c_of(batch), memory);
+      else product.together(workspace.team(), threads, a_of(batch), b_of(batch), c_of(batch), memory);
     }
     return;
   }
@@ -268,7 +268,7 @@ void run(const Problem &p, const BlockedSettings &settings, Workspace &workspace
   for (int64_t batch = 0; batch < p.batch; ++batch) {
     Problem apart = p;
     const std::vector<T> a = p.c_is_a ? snapshot(apart.a, a_of(batch)) : std::vector<T>(), b = p.c_is_b ? snapshot(apart.b, b_of(batch)) : std::vector<T>();
-    Product<T>(apart, settings, threads).together(threads, p.c_is_a ? a.data() : a_of(batch), p.c_is_b ? b.data() : b_of(batch), c_of(batch), memory);
+    Product<T>(apart, settings, threads).together(workspace.team(), threads, p.c_is_a ? a.data() : a_of(batch), p.c_is_b ? b.data() : b_of(batch), c_of(batch), memory);
   }
 }
 

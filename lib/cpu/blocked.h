@@ -12,7 +12,7 @@ struct BlockedSettings {
   int64_t small = 256;                         // k up to which products take the short way, at most 256
   int64_t pack_bytes = int64_t{160} << 20;     // packed memory per operand, about
   int64_t far_bytes = int64_t{8} << 20;        // from which a batch of small matrices is taken for one that no cache holds
-  double seconds_to_start = 2e-5;              // a thread, on an idle machine (twice that where all cores are busy)
+  double seconds_to_wake = 8e-6;               // a helper: 4 us of the caller's time, 11 after a pause
 };
 
 // Memory is reserved before anything in C is written: std::bad_alloc leaves C as it was. The bits depend on the kernels alone.

@@ -1,58 +1,52 @@
-// Threads for one call: started when the work is worth it, gone when it is done. Nothing survives the call, so that a fork finds nothing to break.
+// Threads beside the caller's, kept between calls. They sleep where no call wants them, and a call wakes them without waiting for any: what they do not come for in time the caller does
+// itself, and closes the door behind it. So a call costs the caller a few microseconds for each, and nothing more where other work keeps them from running.
 #pragma once
 #include <pthread.h>
 #include <sched.h>
+#include <sys/types.h>
 
 #include <atomic>
 #include <cstdint>
-#include <exception>
 #include <thread>
 #include <vector>
 
 namespace tritri::cpu {
 
-// Calls body(index) on up to `threads` threads, this one (index 0) included; where the system gives fewer, those it gave do the work. body must not throw.
-template <class Body>
-void run_team(int threads, const Body &body) {
-  struct Helper {
-    std::atomic<bool> runs{false};
-    std::thread thread;
-  };
-  std::vector<Helper> helpers(static_cast<size_t>(threads - 1));
-  // A caller that has slept before looks idle to the system, which then starts helpers behind it on its own core, where they wait for some
-  // milliseconds. So they are sent to the others; from there they may go wherever the caller may.
-  cpu_set_t allowed, others;
-  bool elsewhere = threads > 1 && sched_getaffinity(0, sizeof allowed, &allowed) == 0;
-  if (elsewhere) {
-    others = allowed;
-    CPU_CLR(sched_getcpu(), &others);
-    elsewhere = CPU_COUNT(&others) > 0;
+// For one caller at a time. After a fork the child has none of the threads: it starts its own.
+class Team {
+ public:
+  Team() = default;
+  Team(const Team &) = delete;
+  Team &operator=(const Team &) = delete;
+  ~Team();
+
+  // Calls body(index) on this thread (index 0) and on up to threads - 1 others, with an index each: on those that come before this one has ended. body must not throw.
+  template <class Body>
+  void run(int threads, const Body &body) {
+    const bool open = threads > 1 && invite(threads - 1, [](const void *what, int index) { (*static_cast<const Body *>(what))(index); }, &body);
+    body(0);
+    if (open) close();
   }
-  try {
-    for (int index = 1; index < threads; ++index) {
-      Helper &helper = helpers[static_cast<size_t>(index - 1)];
-      helper.thread = std::thread([&body, &helper, &allowed, elsewhere, index] {
-        helper.runs.store(true, std::memory_order_relaxed);
-        if (elsewhere) pthread_setaffinity_np(pthread_self(), sizeof allowed, &allowed);
-        body(index);
-      });
-      if (elsewhere && !helper.runs.load(std::memory_order_relaxed)) pthread_setaffinity_np(helper.thread.native_handle(), sizeof others, &others);
-    }
-  } catch (const std::exception &) {  // no thread, or no memory for one
-  }
-  body(0);
-  for (Helper &helper : helpers) {
-    if (!helper.thread.joinable()) continue;
-    // Behind other work on another core, one that has not begun would let this call wait for some milliseconds: here it begins, and ends, at once.
-    if (!helper.runs.load(std::memory_order_relaxed)) {
-      cpu_set_t here;
-      CPU_ZERO(&here);
-      CPU_SET(sched_getcpu(), &here);
-      pthread_setaffinity_np(helper.thread.native_handle(), sizeof here, &here);
-    }
-    helper.thread.join();
-  }
-}
+
+ private:
+  static constexpr int gone = -1;  // at the door: no more calls
+  using Call = void (*)(const void *body, int index);
+
+  bool invite(int wanted, Call call, const void *body);  // whether somebody may come
+  void close();                                          // waits for those who came
+  void recruit(int wanted);
+  void help();
+
+  pid_t process_ = 0;  // in which the threads are
+  std::vector<pthread_t> helpers_;
+  cpu_set_t allowed_;  // where the caller might run when it started the first of them
+  Call call_ = nullptr;
+  const void *body_ = nullptr;
+  int places_ = 0;
+  alignas(64) std::atomic<uint32_t> calls_{0};  // helpers sleep until it changes
+  alignas(64) std::atomic<int> door_{0};        // places that are free: 0 is closed
+  alignas(64) std::atomic<int> left_{0};        // helpers that came and have gone
+};
 
 // One step of a team's work: tasks 0 to count - 1, each taken by whoever is free; a member that comes late finds them taken. Those who stay leave when all are done.
 class Phase {

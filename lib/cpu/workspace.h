@@ -1,10 +1,11 @@
-// Scratch memory that a context keeps between calls, so that only the first large product pays for fresh pages.
+// What a context keeps between calls: scratch memory, so that only the first large product pays for fresh pages, and a team.
 #pragma once
 #include <cstdlib>
 #include <memory>
 #include <new>
 
 #include "cpu/huge_pages.h"
+#include "cpu/team.h"
 
 namespace tritri::cpu {
 
@@ -23,6 +24,8 @@ class Workspace {
     return memory_.get();
   }
 
+  Team &team() { return team_; }
+
  private:
   static constexpr size_t page = 4096, huge = size_t{2} << 20;
   struct Free {
@@ -30,6 +33,7 @@ class Workspace {
   };
   std::unique_ptr<void, Free> memory_;
   size_t size_ = 0;
+  Team team_;
 };
 
 }  // namespace tritri::cpu

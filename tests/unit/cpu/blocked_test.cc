@@ -66,7 +66,7 @@ TEST_CASE("blocked agrees with the reference on random problems", "[blocked]") {
     cpu::BlockedSettings settings;
     settings.kernels = sets[random() % sets.size()];
     settings.threads = std::vector<int>{1, 2, 5}[random() % 3];
-    settings.seconds_to_start = 1e-10;
+    settings.seconds_to_wake = 1e-10;
     if (random() % 2) settings.small = 0;
     if (random() % 2) settings.pack_bytes = int64_t{1} << (8 + random() % 8);  // several blocks, several chunks of k
     REQUIRE(compare(wish, seed, settings, random() % 4 ? 0 : 2) == "");
@@ -109,7 +109,7 @@ TEST_CASE("V6: every n from 1 to 130 and around tile edges, one and many threads
         cpu::BlockedSettings settings;
         settings.threads = threads;
         settings.small = threads == 1 ? 256 : 0;
-        settings.seconds_to_start = 1e-10;
+        settings.seconds_to_wake = 1e-10;
         REQUIRE(compare(triangles(dtype, Fill::lower, Fill::lower, Fill::full, n, n, n), static_cast<uint64_t>(n), settings) == "");
         REQUIRE(compare(triangles(dtype, Fill::upper, Fill::upper, Fill::upper, n, n, n), static_cast<uint64_t>(n), settings) == "");
       }
@@ -120,14 +120,14 @@ TEST_CASE("V6: every n from 1 to 130 and around tile edges, one and many threads
 TEST_CASE("V18: batches large and small, one thread and several", "[blocked]") {
   for (const int64_t batch : {2, 3, 40, 1000}) {
     for (const int threads : {1, 3}) {
-      for (const double seconds_to_start : {1e-10, 1e-8, 1e-5, 1e-3}) {
+      for (const double seconds_to_wake : {1e-10, 1e-8, 1e-5, 1e-3}) {
         Wish wish = triangles(Dtype::f32, Fill::lower, Fill::upper, Fill::full, 17, 13, 15);
         wish.batch = batch;
         wish.broadcast_b = batch == 40;
         wish.padding = 3;
         cpu::BlockedSettings settings;
         settings.threads = threads;
-        settings.seconds_to_start = seconds_to_start;
+        settings.seconds_to_wake = seconds_to_wake;
         for (const int64_t small : {0, 256}) {
           settings.small = small;
           REQUIRE(compare(wish, static_cast<uint64_t>(batch), settings) == "");
@@ -172,7 +172,7 @@ TEST_CASE("blocked: long sums in several chunks of k, with and without Inf", "[b
       cpu::BlockedSettings settings;
       settings.kernels = set;
       settings.threads = 2;
-      settings.seconds_to_start = 1e-10;
+      settings.seconds_to_wake = 1e-10;
       if (seed % 2) settings.pack_bytes = 4096;
       REQUIRE(compare(wish, seed, settings, seed % 3 ? 0 : 2) == "");
     }
@@ -192,7 +192,7 @@ TEST_CASE("blocked: few rows, few columns or a short k beside long dimensions", 
     cpu::BlockedSettings settings;
     settings.kernels = sets[seed % sets.size()];
     settings.threads = seed % 2 ? 1 : 3;
-    settings.seconds_to_start = 1e-10;
+    settings.seconds_to_wake = 1e-10;
     REQUIRE(compare(wish, seed, settings, seed % 3 ? 0 : 2) == "");
   }
 }
@@ -232,7 +232,7 @@ TEST_CASE("P6: the same bits whatever the number of threads, on values that roun
       p.c.data = c.data();
       cpu::BlockedSettings settings;
       settings.threads = threads;
-      settings.seconds_to_start = 1e-10;
+      settings.seconds_to_wake = 1e-10;
       settings.pack_bytes = pack_bytes;
       cpu::Workspace workspace;
       cpu::blocked(p, settings, workspace);
@@ -304,7 +304,7 @@ TEST_CASE("L3: a product in the parent, a fork, a product in the child", "[block
     for (int64_t n : {7, 8, 200, 500}) {
       cpu::BlockedSettings settings;
       settings.threads = 3;
-      settings.seconds_to_start = 1e-10;
+      settings.seconds_to_wake = 1e-10;
       settings.kernels = set;
       const Wish wish = triangles(Dtype::f64, Fill::lower, Fill::lower, Fill::full, n, n, n);
       REQUIRE(compare(wish, 1, settings) == "");
@@ -329,7 +329,7 @@ TEST_CASE("L10: many threads, a context's worth of work each, on every kernel", 
     threads.emplace_back([&, t] {
       cpu::BlockedSettings settings;
       settings.threads = 2;
-      settings.seconds_to_start = 1e-10;
+      settings.seconds_to_wake = 1e-10;
       for (uint64_t seed = 1; seed <= 100; ++seed) {
         std::mt19937_64 random(seed + 1000 * static_cast<uint64_t>(t));
         settings.kernels = sets[seed % sets.size()];
@@ -349,7 +349,7 @@ TEST_CASE("blocked: when memory runs out C is as it was", "[blocked]") {
   const std::vector<unsigned char> before = sample.c();
   cpu::BlockedSettings settings;
   settings.threads = 1 << 30;
-  settings.seconds_to_start = 1e-20;
+  settings.seconds_to_wake = 1e-20;
   Problem p = sample.problem();
   p.batch = int64_t{1} << 40;
   cpu::Workspace workspace;
