@@ -241,11 +241,11 @@ void run(const Problem &p, const BlockedSettings &settings, Workspace &workspace
     if (!many && threads > 1 && product.for_team()) {
       const int64_t apart = (product.own_numbers() + 63) / 64 * 64;
       R *const own = numbers(threads * apart + product.b_numbers()), *const packed_b = own + threads * apart;
-      std::vector<Phase> phases(static_cast<size_t>(2 * p.batch));
+      const int64_t apiece = 2 * product.blocks();
+      std::vector<Phase> phases(static_cast<size_t>(apiece * p.batch));
       return workspace.team().run(threads, [&](int index) {
         for (int64_t batch = 0; batch < p.batch; ++batch) {
-          Phase *const phase = &phases[static_cast<size_t>(2 * batch)];
-          product.multiply(phase[0], phase[1], index == 0 || batch + 1 < p.batch, a_of(batch), b_of(batch), c_of(batch), packed_b, own + index * apart);
+          product.multiply(&phases[static_cast<size_t>(apiece * batch)], index == 0 || batch + 1 < p.batch, a_of(batch), b_of(batch), c_of(batch), packed_b, own + index * apart);
         }
       });
     }

@@ -18,8 +18,8 @@ struct Kernel {
 
   int mr, nr;
   // tile (+)= sum over k of a's column times b's row; says whether all of the tile is finite. B's panel is aligned to 64 bytes. Rows of the tile are `step` apart,
-  // of a complex one nr. In the first `edge` k B holds nothing in the second half of its columns, or, where it is negative, in the last -edge k nothing in the first half: real
-  // kernels leave those out.
+  // of a complex one nr. In the first `edge` k B holds nothing in the second half of its columns, or, where it is negative, in the last -edge k nothing in the first half: those are
+  // left out.
   bool (*run)(int64_t k, int64_t edge, const R *a, const R *b, R *tile, int64_t step, bool add);
 
   constexpr int64_t tile_numbers() const { return int64_t{mr} * nr * planes; }
@@ -51,28 +51,32 @@ struct SmallTile {
   int64_t k, rows;
   const R *a, *b;
   int64_t b_step;            // from k to k
-  int64_t a_step, diagonal;  // where A lies as the caller has it: between rows, and the k at which its diagonal enters the tile, counted from the first
+  int64_t a_step, diagonal;  // where A lies as the caller has it: between rows (columns if transposed), and the k at which its diagonal enters the tile, counted from the first
   R *c;
   int64_t c_step;
   bool whole;                // all of the tile is written, otherwise the band
   Band band;
 };
 
+// Tiles of A where the caller has it.
+template <class R>
+struct SmallInPlace {
+  bool (*run[2][2])(const SmallTile<R> &);  // [transposed][upper]; a full A is taken as a lower one
+};
+
 // What small products take: tiles of up to mr rows x nr numbers (a vector).
 template <class W>
 struct SmallKernel {
   using R = typename RealOf<W>::type;
-  static constexpr int most_rows = 8;
   static constexpr int64_t row_step = 256 + 64 / int64_t{sizeof(R)};  // between packed rows: an odd number of cache lines, so that they do not evict each other
 
   int mr, nr;
-  // Each says whether all of the tile is finite. by_row[rows - 1]: A lies in rows, row_step apart; by_k: in a panel, as a Kernel's; lower, upper: mr rows where
-  // the caller has them, `lower` also for a full A. Complex numbers go by k, where their tiles are whole: mr rows of real parts, then mr of imaginary ones; or, by lower and upper,
-  // all of them lie as the caller has them, real and imaginary parts in turn, nr / 2 columns in a tile.
-  bool (*by_row[most_rows])(const SmallTile<R> &);
+  // Each says whether all of the tile is finite. in_place: mr rows of A where the caller has them, or packed likewise; by_row[rows - 1]: fewer, packed in rows, row_step apart; by_k: in
+  // a panel, as a Kernel's. Complex numbers go by k, where their tiles are whole: mr rows of real parts, then mr of imaginary ones; or in place, where all of them lie as the caller
+  // has them, real and imaginary parts in turn, nr / 2 columns in a tile.
+  bool (*by_row[7])(const SmallTile<R> &);
   bool (*by_k)(const SmallTile<R> &);
-  bool (*lower)(const SmallTile<R> &);
-  bool (*upper)(const SmallTile<R> &);
+  SmallInPlace<R> in_place;
   void (*load)(const BandCopy<R> &);
   void (*load_across)(const BandCopy<R> &);
   void (*store)(const BandCopy<R> &);

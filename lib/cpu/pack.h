@@ -79,17 +79,17 @@ class Packer {
   // Whether lines run along k, so that panels share none.
   bool lines_along_k() const { return view_.row_lines; }
 
-  // Whether `rows` can be had, and whether they need no packing where only the fill's elements are read.
+  // Whether rows of real numbers can be had as they lie in memory, and whether lines need no packing where only the fill's elements are read.
   bool has_rows() const { return std::is_same_v<T, R> && view_.row_lines && !tf32_; }
-  bool plain_rows() const { return has_rows() && !view_.unit && !view_.packed; }
+  bool plain() const { return std::is_same_v<T, W> && !tf32_ && !view_.unit && !view_.packed && !(planes == 2 && view_.conj); }
 
-  // Complex rows need no conversion where they may stay as they lie, real and imaginary parts in turn.
-  bool plain_complex_rows() const { return std::is_same_v<T, std::complex<R>> && view_.row_lines && !view_.unit && !view_.conj; }
-
-  // Instead of a panel, rows [p.begin, p.end) of it as they lie in memory, `step` apart, with zeros and ones likewise.
+  // Instead of a panel, rows [p.begin, p.end) of it, `step` apart, with zeros and ones likewise; complex ones as they lie in memory, real and imaginary parts in turn.
   void rows(const T *data, Range p, Range k, R *to, int64_t step) const {
     if constexpr (std::is_same_v<T, R>) lines(data, p, k, to, step, rounded(k.size()));
-    if constexpr (std::is_same_v<T, std::complex<R>>) complex_lines(data, p, k, to, step);
+    if constexpr (std::is_same_v<T, std::complex<R>>) {
+      if (view_.row_lines && !view_.conj) complex_lines(data, p, k, to, step);
+      else complex_rows(data, p, k, reinterpret_cast<T *>(to), step / 2);
+    }
   }
 
  private:
@@ -124,13 +124,48 @@ class Packer {
   // Complex numbers as two each.
   void complex_lines(const T *data, Range which, Range along, R *to, int64_t step) const {
     BandCopy<R> x;
-    x.from = reinterpret_cast<const R *>(data + describe_band(view_.lines(), which, along, 0, x, x.from_step));
+    x.from = reinterpret_cast<const R *>(data + describe_band(view_.lines(), which, along, view_.unit, x, x.from_step));
     x.to = to;
     x.to_step = step;
     x.width = x.panel = x.panel_step = rounded(2 * along.size());
     x.far = false;
     for (int64_t *y : {&x.band.begin, &x.band.begin_step, &x.band.end, &x.band.end_step, &x.band.limit, &x.from_step, &x.growth, &x.longest_step}) *y *= 2;
     kernel_.load(x);
+    if (view_.unit) {
+      for (int64_t line = std::max(which.begin, along.begin); line < std::min(which.end, along.end); ++line) {
+        R *const at = to + (line - which.begin) * step + 2 * (line - along.begin);
+        at[0] = R(1), at[1] = R(0);
+      }
+    }
+  }
+
+  // The same where elements change or lines run down the rows: then in blocks, so that both sides stay in cache.
+  void complex_rows(const T *data, Range p, Range k, T *to, int64_t step) const {
+    constexpr int64_t block = 32;
+    const Lines lines = view_.lines();
+    for (int64_t row = p.begin; row < p.end; row += block, to += block * step) {
+      const Range some{row, std::min(row + block, p.end)};
+      for (int64_t i = 0; i < some.size(); ++i) std::fill(to + i * step, to + i * step + rounded(2 * k.size()) / 2, T());
+      const Range across = view_.row_lines ? some : k, along = view_.row_lines ? k : some;
+      const int64_t stride = view_.row_lines ? 1 : step;
+      for (int64_t line = across.begin; line < across.end; ++line) {
+        T *const target = to + (line - across.begin) * (view_.row_lines ? step : 1);
+        const T *const source = data + lines.offset(line, 0);
+        segments(lines, line, along, [&](int64_t begin, int64_t end) {
+          for (int64_t x = begin; x < end; ++x) target[(x - along.begin) * stride] = conjugate_if(view_.conj, source[x]);
+        }, [&](int64_t at) { target[(at - along.begin) * stride] = T(1); });
+      }
+    }
+  }
+
+  // use(begin, end) for the positions of `along` that the line holds and memory too; one(position) on a unit diagonal.
+  template <class Use, class One>
+  void segments(const Lines &lines, int64_t line, Range along, const Use &use, const One &one) const {
+    const Range all = lines.held(line), part{std::max(all.begin, along.begin), std::min(all.end, along.end)};
+    if (!view_.unit || line < part.begin || line >= part.end) return use(part.begin, part.end);
+    use(part.begin, line);
+    one(line);
+    use(line + 1, part.end);
   }
 
   // Positions `along` of some lines, one line beside the other.
@@ -163,24 +198,18 @@ class Packer {
     const Range across = view_.row_lines ? Range{p0, p0 + live} : k, along = view_.row_lines ? k : Range{p0, p0 + live};
     R *target = to;
     for (int64_t line = across.begin; line < across.end; ++line, target += view_.row_lines ? 1 : step) {
-      const Range all = lines.held(line), part{std::max(all.begin, along.begin), std::min(all.end, along.end)};
       const T *source = data + lines.offset(line, 0);
       if (large_) {
         const T *later = data + lines.offset(line + ahead, along.begin);
         for (int64_t x = 0; x < along.size(); x += per_cache_line) __builtin_prefetch(later + x);
       }
-      const auto segment = [&](int64_t begin, int64_t end) {
+      segments(lines, line, along, [&](int64_t begin, int64_t end) {
         if (stride == 1) put(source + begin, end - begin, target + begin - along.begin, 1, round);
         else put(source + begin, end - begin, target + (begin - along.begin) * stride, stride, round);
-      };
-      if (view_.unit && part.begin <= line && line < part.end) {
-        segment(part.begin, line);
-        target[(line - along.begin) * stride] = R(1);
-        if constexpr (planes == 2) target[(line - along.begin) * stride + width_] = R(0);
-        segment(line + 1, part.end);
-      } else {
-        segment(part.begin, part.end);
-      }
+      }, [&](int64_t at) {
+        target[(at - along.begin) * stride] = R(1);
+        if constexpr (planes == 2) target[(at - along.begin) * stride + width_] = R(0);
+      });
     }
   }
 

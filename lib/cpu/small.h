@@ -15,9 +15,13 @@ class SmallProduct {
  public:
   using W = typename Accumulator<T>::type;
   using R = typename RealOf<W>::type;
-  static constexpr int64_t longest = 256;  // k, and columns at a time; a few columns may have more k
+  static constexpr int64_t longest = 512, widest = 256;  // k, and columns at a time; a few columns may have more k
 
-  static bool fits(const Problem &p, int64_t limit) { return p.k <= std::min(limit, longest) || (p.n <= limit && p.k * padded(p.n) <= 64 << 10); }
+  static bool fits(const Problem &p, int64_t limit) {
+    if (p.n <= std::min(limit, widest) && p.k * padded(p.n) <= most_of_b) return true;
+    const int64_t most = p.a.row_lines ? longest : planes == 2 ? 384 : 256;  // columns of A are packed again for every block of C's
+    return p.k <= std::min(limit, most) && (p.n <= columns(p) || !(p.c_is_a || p.c_is_b));
+  }
 
   // `far`: operands come from memory, and C goes there. Rows of up to two cache lines are no matter; longer ones come too late where a diagonal cuts them, and tiles would write them in
   // pieces, each fetched before it is overwritten: what the next product reads is asked for ahead, and C goes past the caches.
@@ -27,7 +31,7 @@ class SmallProduct {
         finish_(p_, kernel_.row_step, kernel_.mr * kernel_.row_step), far_(far && p_.n * int64_t{sizeof(T)} > 128) {}
 
   // Numbers of workspace: for B, and for strips.
-  int64_t b_numbers() const { return std::max(p_.k * b_step_, (std::min(p_.n, longest) + nr_ - 1) / nr_ * b_across_); }
+  int64_t b_numbers() const { return std::max(p_.k * b_step_, (std::min(p_.n, columns_) + nr_ - 1) / nr_ * b_across_); }
   int64_t own_numbers() const { return strip_numbers() * (a_first_ ? (p_.m + kernel_.mr - 1) / kernel_.mr : 1) + 2 * kernel_.mr * kernel_.row_step * planes; }
   int64_t numbers() const { return b_numbers() + own_numbers(); }
 
@@ -39,17 +43,24 @@ class SmallProduct {
   // Parts of C for that many threads, about. In place there is one.
   int64_t pieces(int threads) const { return p_.c_is_a || p_.c_is_b || threads == 1 ? 1 : std::min<int64_t>(4 * threads, (std::max(p_.m, p_.n) + 63) / 64); }
 
-  // By a team, each of whose members calls this: all pack B, which lies there once, then take strips, long sums first.
-  bool for_team() const { return p_.n <= longest && !p_.c_is_a && !p_.c_is_b; }
-  void multiply(Phase &packing, Phase &strips, bool stay, const T *a, const T *b, T *c, R *packed_b, R *own) const {
-    const int64_t unit = b_rows_ ? 32 : nr_, all = b_rows_ ? p_.k : p_.n;
-    packing.work((all + unit - 1) / unit, [&](int64_t part) { pack_b({part * unit, std::min((part + 1) * unit, all)}, {0, p_.n}, b, packed_b); });
+  // By a team, each of whose members calls this, with two phases for each block of columns: all pack B, which lies there once, then take strips, long sums first.
+  bool for_team() const { return (p_.n <= columns_ || p_.m >= columns_) && !p_.c_is_a && !p_.c_is_b; }
+  int64_t blocks() const { return (p_.n + columns_ - 1) / columns_; }
+  void multiply(Phase *phases, bool stay, const T *a, const T *b, T *c, R *packed_b, R *own) const {
     const int64_t count = (p_.m + kernel_.mr - 1) / kernel_.mr;
     const bool up = p_.a.fill == Fill::lower || (p_.a.fill == Fill::full && p_.c.fill == Fill::lower);
-    strips.work(count, [&](int64_t task) {
-      const int64_t i = (up ? count - 1 - task : task) * kernel_.mr;
-      multiply_strips({i, std::min(i + kernel_.mr, p_.m)}, {0, p_.n}, a, c, packed_b, own, nullptr);
-    }, stay);
+    for (int64_t j = 0; j < p_.n; j += columns_, phases += 2) {
+      const Range cols{j, std::min(j + columns_, p_.n)}, all = b_rows_ ? Range{0, p_.k} : cols;
+      const int64_t unit = b_rows_ ? 32 : nr_;
+      phases[0].work((all.size() + unit - 1) / unit, [&](int64_t part) {
+        const int64_t begin = all.begin + part * unit;
+        pack_b({begin, std::min(begin + unit, all.end)}, cols, b, packed_b);
+      });
+      phases[1].work(count, [&](int64_t task) {
+        const int64_t i = (up ? count - 1 - task : task) * kernel_.mr;
+        multiply_strips({i, std::min(i + kernel_.mr, p_.m)}, cols, a, c, packed_b, own, nullptr);
+      }, stay || cols.end < p_.n);
+    }
   }
 
   // For products that follow each other, where `far`.
@@ -65,7 +76,7 @@ class SmallProduct {
       const int64_t unit = by_rows ? kernel_.mr : nr_, units = (all.end + unit - 1) / unit;
       all = {units * piece / pieces * unit, std::min(units * (piece + 1) / pieces * unit, all.end)};
     }
-    for (int64_t j = cols.begin; j < cols.end; j += longest) multiply(rows, {j, std::min(j + longest, cols.end)}, a, b, c, workspace, ahead);
+    for (int64_t j = cols.begin; j < cols.end; j += columns_) multiply(rows, {j, std::min(j + columns_, cols.end)}, a, b, c, workspace, ahead);
   }
 
  private:
@@ -75,12 +86,21 @@ class SmallProduct {
   static R *numbers_of(T *x) { return reinterpret_cast<R *>(x); }
   static const R *numbers_of(const T *x) { return reinterpret_cast<const R *>(x); }
   static constexpr int64_t padded(int64_t n) { return (n + 15) / 16 * 16; }
+  static constexpr int64_t most_of_b = 64 << 10;  // elements at a time, which leave a second-level cache room for A and C
+
+  // At a time, all blocks about alike.
+  static int64_t columns(const Problem &p) {
+    if (p.n <= widest && p.k * padded(p.n) <= most_of_b) return widest;
+    const int64_t most = std::clamp<int64_t>(most_of_b / p.k / 64 * 64, 64, widest), blocks = (p.n + most - 1) / most;
+    return padded((p.n + blocks - 1) / blocks);
+  }
 
   // Some rows of A, which begin at held.begin.
   struct Strip {
     Range rows, held;
     Packed<R> a;
     bool (*run)(const SmallTile<R> &);
+    int64_t step = 0;  // SmallTile::a_step
   };
 
   void multiply(Range rows, Range cols, const T *a, const T *b, T *c, R *workspace, Ahead *ahead) const {
@@ -102,15 +122,18 @@ class SmallProduct {
     R *const sums = own, *const strip_of_c = sums + kernel_.mr * kernel_.row_step * planes, *packed_a = strip_of_c + kernel_.mr * kernel_.row_step * planes;
     for (int64_t i = 0; i < p_.m && a_first_; i += kernel_.mr) pack_a(a, i, packed_a + i / kernel_.mr * strip_numbers());
     for (int64_t i = rows.begin; i < rows.end; i += kernel_.mr) {
-      Strip strip{{i, std::min(i + kernel_.mr, rows.end)}, pack_a_.held(i), {packed_a, a_along_, a_across_, kernel_.mr}, kernel_.by_k};
+      const int upper = p_.a.fill == Fill::upper;
+      Strip strip{{i, std::min(i + kernel_.mr, rows.end)}, pack_a_.held(i), {packed_a, a_along_, a_across_, interleaved_ ? 1 : kernel_.mr}, kernel_.by_k};
       if (a_in_place_ && strip.rows.size() == kernel_.mr) {
-        strip.a = {numbers_of(a + i * p_.a.ld + strip.held.begin), per, per * p_.a.ld, 1};
-        strip.run = p_.a.fill == Fill::upper ? kernel_.upper : kernel_.lower;
-      } else if (interleaved_) {
-        strip.a = {packed_a, per, per * padded(p_.k), 1};
-        strip.run = p_.a.fill == Fill::upper ? kernel_.upper : kernel_.lower;
-      } else if (a_rows_) {
+        strip.step = per * p_.a.ld;
+        if (p_.a.row_lines) strip.a = {numbers_of(a + i * p_.a.ld + strip.held.begin), per, strip.step, 1};
+        else strip.a = {numbers_of(a + strip.held.begin * p_.a.ld + i), strip.step, per, 1};
+        strip.run = kernel_.in_place.run[!p_.a.row_lines][upper];
+      } else if (a_rows_ && few_rows(strip.rows)) {
         strip.run = kernel_.by_row[strip.rows.size() - 1];
+      } else if (a_rows_ || planes == 1) {  // as if the caller had them so
+        strip.step = a_rows_ ? a_across_ : a_along_;
+        strip.run = kernel_.in_place.run[!a_rows_][upper];
       }
       if (a_first_) packed_a += strip_numbers();
       else if (strip.a.data == packed_a) pack_a(a, i, packed_a);
@@ -126,19 +149,18 @@ class SmallProduct {
     }
   }
 
-  int64_t strip_numbers() const { return kernel_.mr * std::max(kernel_.row_step, padded(p_.k)) * planes; }  // of A
+  int64_t strip_numbers() const { return kernel_.mr * (a_rows_ ? a_across_ : planes * p_.k); }  // of A
+
+  // The last ones, for which there are kernels.
+  bool few_rows(Range rows) const { return planes == 1 && rows.size() < kernel_.mr && a_across_ == kernel_.row_step; }
 
   void pack_a(const T *a, int64_t i, R *to) const {
     const Range k = pack_a_.held(i);
     if (k.empty()) return;
-    if (interleaved_) {  // the last rows, and zeros for the kernel's others
-      std::fill(to, to + kernel_.mr * per * padded(p_.k), R(0));
-      for (int64_t row = i; row < std::min(i + kernel_.mr, p_.m); ++row, to += per * padded(p_.k)) {
-        const Range own = row_held(p_.a.fill, row, p_.k);
-        if (!own.empty()) std::memcpy(static_cast<void *>(to + per * (own.begin - k.begin)), a + row * p_.a.ld + own.begin, static_cast<size_t>(own.size()) * sizeof(T));
-      }
-    } else if (a_rows_) {
-      pack_a_.rows(a, {i, std::min(i + kernel_.mr, p_.m)}, k, to, kernel_.row_step);
+    if (a_rows_) {
+      const Range rows{i, std::min(i + kernel_.mr, p_.m)};
+      pack_a_.rows(a, rows, k, to, a_across_);
+      if (!few_rows(rows)) std::fill(to + rows.size() * a_across_, to + kernel_.mr * a_across_, R(0));  // the kernel has more
     } else {
       pack_a_.panel(a, i, k, to);
     }
@@ -151,7 +173,7 @@ class SmallProduct {
     x.a = strip.a.data + (k.begin - strip.held.begin) * strip.a.along;
     x.b = panel + k.begin * b_step_;
     x.b_step = b_step_;
-    x.a_step = strip.a.across;
+    x.a_step = strip.step;
     x.diagonal = p_.a.fill == Fill::full ? k.size() : rows.begin - k.begin;
     const Packed<R> first_a{x.a, strip.a.along, strip.a.across, strip.a.imaginary}, first_b{x.b, b_step_, interleaved_ ? per : 1, interleaved_ ? 1 : nr_};
     if (direct_) {
@@ -165,7 +187,7 @@ class SmallProduct {
       if (!strip.run(x) && finish_.mend(k, rows, cols, first_a, first_b, sums)) finish_.store(rows, cols, sums, c);
       return;
     }
-    x.rows = strip.a.along == 1 ? rows.size() : kernel_.mr;
+    x.rows = a_rows_ && few_rows(rows) ? rows.size() : kernel_.mr;
     x.c = sums;
     x.c_step = kernel_.row_step;
     x.whole = true;
@@ -191,16 +213,18 @@ class SmallProduct {
   bool tf32_;
   Packer<T> pack_a_, pack_b_, pack_b_rows_;
   Finish<T> finish_;
-  // Complex numbers as they lie in memory, real and imaginary parts in turn: nothing of A is packed but its last rows.
-  bool interleaved_ = pack_a_.plain_complex_rows() && !p_.a.packed && pack_b_rows_.plain_complex_rows() && finish_.plain() && !p_.c.packed && !p_.c_is_a && p_.k <= longest;
+  int64_t columns_ = columns(p_);
+  // Complex numbers as they lie in memory, real and imaginary parts in turn.
+  bool interleaved_ = planes == 2 && finish_.plain() && !p_.c.packed && p_.k <= longest;
   bool direct_ = interleaved_ || (std::is_same_v<T, R> && finish_.plain() && !p_.c.packed);
-  bool far_, streamed_ = far_ && direct_ && p_.c.fill == Fill::full && p_.c.ld == p_.n && p_.n <= longest;
-  bool a_in_place_ = interleaved_ || (pack_a_.plain_rows() && !p_.c_is_a);
+  bool far_, streamed_ = far_ && direct_ && p_.c.fill == Fill::full && p_.c.ld == p_.n && p_.n <= columns_;
+  // Nothing of A is packed but its last rows; long columns, though, would evict each other.
+  bool a_in_place_ = (planes == 1 || interleaved_) && pack_a_.plain() && !p_.c_is_a && (p_.a.row_lines || p_.k <= 128);
   bool a_first_ = p_.c_is_a && !p_.a.row_lines;  // a row of C overwrites elements of many rows of A: those are few, since k is
-  bool a_rows_ = pack_a_.has_rows() && p_.k <= longest, b_rows_ = interleaved_ || pack_b_rows_.has_rows();
+  bool a_rows_ = interleaved_ || (pack_a_.has_rows() && p_.k <= longest), b_rows_ = interleaved_ || pack_b_rows_.has_rows();
   int64_t nr_ = interleaved_ ? kernel_.nr / 2 : kernel_.nr;
-  int64_t a_along_ = a_rows_ ? 1 : planes * kernel_.mr, a_across_ = a_rows_ ? kernel_.row_step : 1;
-  int64_t b_step_ = !b_rows_ ? kernel_.nr * planes : p_.k > longest ? padded(p_.n) : interleaved_ && p_.n > longest / 2 ? 2 * kernel_.row_step : kernel_.row_step;
+  int64_t a_along_ = a_rows_ ? per : planes * kernel_.mr, a_across_ = !a_rows_ ? 1 : per * (p_.k <= widest ? kernel_.row_step : kernel_.row_step + longest - widest);
+  int64_t b_step_ = !b_rows_ ? kernel_.nr * planes : p_.k > longest ? padded(p_.n) : interleaved_ && std::min(p_.n, columns_) > widest / 2 ? 2 * kernel_.row_step : kernel_.row_step;
   int64_t b_across_ = b_rows_ ? kernel_.nr : kernel_.nr * planes * p_.k;
 };
 

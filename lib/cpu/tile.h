@@ -72,9 +72,10 @@ class TileMaker {
     Number *sums;
   };
 
-  // Part of a panel's k in which B's diagonal leaves half of the columns, see Kernel::run.
+  // Part of a panel's k in which B's diagonal, or its last column, leaves half of the columns, see Kernel::run.
   int64_t edge(Range k, int64_t col) const {
     const int64_t middle = col + kernel_.nr / 2;
+    if (middle >= p_.n) return k.size();
     if (p_.b.fill == Fill::lower) return std::clamp<int64_t>(middle - k.begin, 0, k.size());
     if (p_.b.fill == Fill::upper) return -std::clamp<int64_t>(k.end - middle, 0, k.size());
     return 0;

@@ -86,23 +86,30 @@ bool real_tile(int64_t k, int64_t edge, const R *a, const R *b, R *tile, int64_t
 }
 
 template <class R, int bytes, int mr, int nv>
-bool complex_tile(int64_t k, int64_t, const R *a, const R *b, R *tile, int64_t, bool add) {
+bool complex_tile(int64_t k, int64_t edge, const R *a, const R *b, R *tile, int64_t, bool add) {
   using V = typename Vector<R, bytes>::type;
   constexpr int lanes = bytes / static_cast<int>(sizeof(R));
   V re[mr][nv] = {}, im[mr][nv] = {};
-  for (int64_t l = 0; l < k; ++l, a += 2 * mr, b += 2 * nv * lanes) {
-    const V *row = reinterpret_cast<const V *>(b);
-#pragma GCC unroll 16
-    for (int i = 0; i < mr; ++i) {
-#pragma GCC unroll 4
-      for (int j = 0; j < nv; ++j) {
+  static_assert(nv == 2, "an edge leaves one of two vectors");
+  const auto steps = [&](int64_t count, bool first, bool second) __attribute__((always_inline)) {
+    for (int64_t l = 0; l < count; ++l, a += 2 * mr, b += 2 * nv * lanes) {
+      const V *row = reinterpret_cast<const V *>(b);
+      const auto multiply = [&](int i, int j) __attribute__((always_inline)) {
         re[i][j] += a[i] * row[j];
         im[i][j] += a[i] * row[nv + j];
         re[i][j] -= a[mr + i] * row[nv + j];
         im[i][j] += a[mr + i] * row[j];
+      };
+#pragma GCC unroll 16
+      for (int i = 0; i < mr; ++i) {
+        if (first) multiply(i, 0);
+        if (second) multiply(i, 1);
       }
     }
-  }
+  };
+  steps(edge, true, false);
+  steps(k - (edge < 0 ? -edge : edge), true, true);
+  steps(-edge, false, true);
   V *out = reinterpret_cast<V *>(tile);
 #pragma GCC unroll 16
   for (int i = 0; i < mr; ++i) {
@@ -379,17 +386,17 @@ template <class R, int bytes, int rows>
   return all_finite<R, bytes, rows>(sum);
 }
 
-// A(i, k) at a[i * across + k * along]; a vector of columns.
-template <class R, int bytes, int rows, int64_t across, int64_t along>
+// Packed rows; a vector of columns.
+template <class R, int bytes, int rows>
 bool small_tile(const SmallTile<R> &x) {
   using V = typename Vector<R, bytes>::type;
   V sum[rows] = {};
   const R *a = x.a, *b = x.b;
   const int64_t b_step = x.b_step;
-  for (int64_t l = 0; l < x.k; ++l, a += along, b += b_step) {
+  for (int64_t l = 0; l < x.k; ++l, ++a, b += b_step) {
     const V row = *reinterpret_cast<const V *>(b);
 #pragma GCC unroll 16
-    for (int i = 0; i < rows; ++i) sum[i] += a[i * across] * row;
+    for (int i = 0; i < rows; ++i) sum[i] += a[i * SmallKernel<R>::row_step] * row;
   }
   return small_store<R, bytes, rows>(x, sum);
 }
@@ -419,34 +426,44 @@ struct RowSums {
   }
 };
 
+// A where the caller has it, complex numbers as two each: rows of it, or columns where it is transposed.
+template <class R, int planes, bool transposed>
+struct InPlace {
+  const R *data;
+  int64_t step;  // from row to row, or from column to column
+
+  [[gnu::always_inline]] inline const R *at(int i, int64_t k) const { return transposed ? data + i * planes + k * step : data + i * step + k * planes; }
+};
+
 // Steps `d` to rows - 1 through A's diagonal, in which only the rows up to (upper) or from (lower) the step's hold something; those in [begin, end) exist.
-template <class R, int bytes, bool upper, int rows, int planes, int d>
-[[gnu::always_inline]] inline void diagonal_steps(RowSums<R, bytes, rows, planes> &sums, const R *a, int64_t across, const R *b, int64_t b_step, int64_t begin, int64_t end) {
+template <class R, int bytes, bool upper, int rows, int planes, int d, class A>
+[[gnu::always_inline]] inline void diagonal_steps(RowSums<R, bytes, rows, planes> &sums, const A &a, int64_t diagonal, const R *b, int64_t b_step, int64_t begin, int64_t end) {
   using V = typename Vector<R, bytes>::type;
   if (begin <= d && d < end) {
     const V row = *reinterpret_cast<const V *>(b + d * b_step);
 #pragma GCC unroll 16
-    for (int i = upper ? 0 : d; i < (upper ? d + 1 : rows); ++i) sums.add(i, a + i * across + d * planes, row);
+    for (int i = upper ? 0 : d; i < (upper ? d + 1 : rows); ++i) sums.add(i, a.at(i, diagonal + d), row);
   }
-  if constexpr (d < rows - 1) diagonal_steps<R, bytes, upper, rows, planes, d + 1>(sums, a, across, b, b_step, begin, end);
+  if constexpr (d < rows - 1) diagonal_steps<R, bytes, upper, rows, planes, d + 1>(sums, a, diagonal, b, b_step, begin, end);
 }
 
-// A where the caller has it, complex numbers as two each.
-template <class R, int bytes, bool upper, int rows, int planes>
+template <class R, int bytes, bool upper, int rows, int planes, bool transposed>
 bool small_in_place(const SmallTile<R> &x) {
   using V = typename Vector<R, bytes>::type;
-  const int64_t across = x.a_step, b_step = x.b_step, k = x.k, diagonal = x.diagonal;
+  const int64_t b_step = x.b_step, k = x.k, diagonal = x.diagonal;
   const int64_t begin = !upper ? 0 : diagonal + rows < 0 ? 0 : diagonal + rows, end = upper || k < diagonal ? k : diagonal;  // of the steps in which all rows hold something
+  InPlace<R, planes, transposed> a{x.a, x.a_step};
   RowSums<R, bytes, rows, planes> sums;
   const auto through_diagonal = [&]() __attribute__((always_inline)) {
-    diagonal_steps<R, bytes, upper, rows, planes, 0>(sums, x.a + diagonal * planes, across, x.b + diagonal * b_step, b_step, -diagonal, k - diagonal);
+    diagonal_steps<R, bytes, upper, rows, planes, 0>(sums, a, diagonal, x.b + diagonal * b_step, b_step, -diagonal, k - diagonal);
   };
   if (upper) through_diagonal();
-  const R *a = x.a + begin * planes, *b = x.b + begin * b_step;
-  for (int64_t l = begin; l < end; ++l, a += planes, b += b_step) {
+  InPlace<R, planes, transposed> now{a.at(0, begin), a.step};
+  const R *b = x.b + begin * b_step;
+  for (int64_t l = begin; l < end; ++l, now.data = now.at(0, 1), b += b_step) {
     const V row = *reinterpret_cast<const V *>(b);
 #pragma GCC unroll 16
-    for (int i = 0; i < rows; ++i) sums.add(i, a + i * across, row);
+    for (int i = 0; i < rows; ++i) sums.add(i, now.at(i, 0), row);
   }
   if (!upper) through_diagonal();
   sums.join();
@@ -477,18 +494,22 @@ bool small_complex_tile(const SmallTile<R> &x) {
   return all_finite<R, bytes, mr>(re) & all_finite<R, bytes, mr>(im);
 }
 
+template <class R, int bytes, int mr, int planes>
+constexpr SmallInPlace<R> in_place() {
+  return {{{small_in_place<R, bytes, false, mr, planes, false>, small_in_place<R, bytes, true, mr, planes, false>},
+           {small_in_place<R, bytes, false, mr, planes, true>, small_in_place<R, bytes, true, mr, planes, true>}}};
+}
+
 template <class R, int bytes>
 constexpr SmallKernel<R> small_kernel() {
-  constexpr int64_t step = SmallKernel<R>::row_step;
   return {8, bytes / static_cast<int>(sizeof(R)),
-          {small_tile<R, bytes, 1, step, 1>, small_tile<R, bytes, 2, step, 1>, small_tile<R, bytes, 3, step, 1>, small_tile<R, bytes, 4, step, 1>, small_tile<R, bytes, 5, step, 1>,
-           small_tile<R, bytes, 6, step, 1>, small_tile<R, bytes, 7, step, 1>, small_tile<R, bytes, 8, step, 1>},
-          small_tile<R, bytes, 8, 1, 8>, small_in_place<R, bytes, false, 8, 1>, small_in_place<R, bytes, true, 8, 1>, load_band<R, bytes>, load_across<R, bytes>, store_band<R, bytes>, stream<R, bytes>, settle};
+          {small_tile<R, bytes, 1>, small_tile<R, bytes, 2>, small_tile<R, bytes, 3>, small_tile<R, bytes, 4>, small_tile<R, bytes, 5>, small_tile<R, bytes, 6>, small_tile<R, bytes, 7>},
+          nullptr, in_place<R, bytes, 8, 1>(), load_band<R, bytes>, load_across<R, bytes>, store_band<R, bytes>, stream<R, bytes>, settle};
 }
 
 template <class R, int bytes, int mr>
 constexpr SmallKernel<std::complex<R>> small_complex_kernel() {
-  return {mr, bytes / static_cast<int>(sizeof(R)), {}, small_complex_tile<R, bytes, mr>, small_in_place<R, bytes, false, mr, 2>, small_in_place<R, bytes, true, mr, 2>, load_band<R, bytes>, load_across<R, bytes>, store_band<R, bytes>, stream<R, bytes>, settle};
+  return {mr, bytes / static_cast<int>(sizeof(R)), {}, small_complex_tile<R, bytes, mr>, in_place<R, bytes, mr, 2>(), load_band<R, bytes>, load_across<R, bytes>, store_band<R, bytes>, stream<R, bytes>, settle};
 }
 
 // A set for registers of `bytes`: tiles of mr x 2 registers of reals, cr x 2 of complex numbers; small ones of 8 x 1 and 2 cr x 1.

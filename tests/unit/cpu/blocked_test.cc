@@ -108,7 +108,7 @@ TEST_CASE("V6: every n from 1 to 130 and around tile edges, one and many threads
       for (int threads : {1, 5}) {
         cpu::BlockedSettings settings;
         settings.threads = threads;
-        settings.small = threads == 1 ? 256 : 0;
+        settings.small = threads == 1 || n % 2 == 0 ? 512 : 0;
         settings.seconds_to_wake = 1e-10;
         REQUIRE(compare(triangles(dtype, Fill::lower, Fill::lower, Fill::full, n, n, n), static_cast<uint64_t>(n), settings) == "");
         REQUIRE(compare(triangles(dtype, Fill::upper, Fill::upper, Fill::upper, n, n, n), static_cast<uint64_t>(n), settings) == "");
@@ -225,12 +225,13 @@ TEST_CASE("P6: the same bits whatever the number of threads, on values that roun
   for (View *v : {&p.a, &p.b, &p.c}) v->rows = v->cols = v->ld = n;
   p.a.data = a.data();
   p.b.data = b.data();
-  for (int64_t pack_bytes : {int64_t{32} << 20, int64_t{200000}, int64_t{20000}}) {
+  for (int64_t pack_bytes : {int64_t{32} << 20, int64_t{200000}, int64_t{10000}, int64_t{20000}}) {
     std::vector<float> first;
     for (int threads : {1, 2, 5, 1}) {
       std::vector<float> c(n * n);
       p.c.data = c.data();
       cpu::BlockedSettings settings;
+      if (pack_bytes != 20000) settings.small = 0;  // which stands for the short way
       settings.threads = threads;
       settings.seconds_to_wake = 1e-10;
       settings.pack_bytes = pack_bytes;
