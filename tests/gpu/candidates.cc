@@ -1,6 +1,6 @@
 // Times every candidate of the CUDA device's choice: products x types x sizes x batches, as JSON lines, replayed from a CUDA graph so that the host's share is left
-// out. Beside each candidate stand what the cost model expects and what GEMM of the full matrices takes. tests/gpu/host/choices.cc replays the committed
-// table. Arguments: [--seconds N] (stop before; default 600) [--largest N] (default 8192).
+// out. Beside each candidate stands what the cost model expects. tests/gpu/host/choices.cc replays the committed table. Arguments: [--seconds N] (stop
+// before; default 600) [--largest N] (default 8192) [--part I/N] (every Nth problem from the Ith on, so that several short runs make one table).
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -32,11 +32,44 @@ constexpr Type types[] = {{Dtype::f32, TRITRI_COMPUTE_DEFAULT, "default"}, {Dtyp
                           {Dtype::f64, TRITRI_COMPUTE_DEFAULT, "default"}, {Dtype::c64, TRITRI_COMPUTE_DEFAULT, "default"}, {Dtype::c128, TRITRI_COMPUTE_DEFAULT, "default"},
                           {Dtype::f16, TRITRI_COMPUTE_DEFAULT, "default"}, {Dtype::bf16, TRITRI_COMPUTE_DEFAULT, "default"}};
 
-struct Product { const char *name; Fill a, b, c; };
-constexpr Product products[] = {{"lower*lower", Fill::lower, Fill::lower, Fill::full},
+struct Product { const char *name; Fill a, b, c; bool a_rows = true; };
+constexpr Product lower_lower{"lower*lower", Fill::lower, Fill::lower, Fill::full}, cut_full{"full*full->lower", Fill::full, Fill::full, Fill::lower};
+constexpr Product products[] = {lower_lower,
                                 {"lower*full", Fill::lower, Fill::full, Fill::full},
                                 {"lower*upper->lower", Fill::lower, Fill::upper, Fill::lower},
-                                {"full*full", Fill::full, Fill::full, Fill::full}};
+                                {"full*full", Fill::full, Fill::full, Fill::full},
+                                cut_full};
+constexpr Product turned{"lowerT*lower->lower", Fill::upper, Fill::lower, Fill::lower, false};
+
+struct Case { const Type *type; Product product; int64_t n, batch; };
+
+// Complex products beyond 4096 take minutes.
+bool fits(const Case &x) {
+  return x.n * x.n * x.batch * element_bytes(x.type->dtype) <= most_elements_bytes && (x.n <= 4096 || !is_complex(x.type->dtype));
+}
+
+// What matters most comes first: single products and large batches, then small batches and a transposed input, then what takes long.
+std::vector<Case> cases(int64_t largest) {
+  std::vector<Case> all;
+  const auto add = [&](const Type &type, const Product &product, int64_t n, int64_t batch) {
+    const Case x{&type, product, n, batch};
+    if (n <= largest && fits(x)) all.push_back(x);
+  };
+  for (const Type &type : types)
+    for (const Product &product : products) {
+      for (const int64_t n : {64, 128, 256, 512, 1024, 1536, 2048, 4096}) add(type, product, n, 1);
+      for (int64_t n = 64; n <= 1024; n *= 2) add(type, product, n, std::max<int64_t>(4, (int64_t{1} << 24) / (n * n)));
+    }
+  for (const Type &type : types) {
+    for (int64_t n = 512; n <= 4096; n *= 2) add(type, turned, n, 1);
+    for (const Product &product : {lower_lower, cut_full})
+      for (int64_t n = 8; n <= 512; n *= 2) add(type, product, n, 16);
+  }
+  for (const Type &type : types)
+    for (int64_t n = 8192; n <= largest; n *= 2)
+      for (const Product &product : {lower_lower, cut_full}) add(type, product, n, 1);
+  return all;
+}
 
 // Random values in [-0.5, 0.5), one block of them over and over.
 void fill(void *to, size_t bytes, Dtype dtype) {
@@ -78,28 +111,21 @@ class Bench {
     TRITRI_CUDA_CHECK(cudaEventCreate(&to_));
   }
 
-  void type(const Type &t) {
-    type_ = t;
-    fill(a_.get(), most_elements_bytes, t.dtype);
-    TRITRI_CUDA_CHECK(cudaMemcpy(b_.get(), a_.get(), most_elements_bytes, cudaMemcpyDeviceToDevice));
-  }
-
-  // Complex products beyond 4096 take minutes.
-  bool fits(int64_t n, int64_t batch) const { return n * n * batch * element_bytes(type_.dtype) <= most_elements_bytes && (n <= 4096 || !is_complex(type_.dtype)); }
-
-  void product(const Product &x, int64_t n, int64_t batch) {
+  void measure(const Case &x) {
+    if (x.type != type_) type(*x.type);
     Problem p;
-    p.dtype = type_.dtype;
-    p.compute = type_.compute;
-    p.m = p.n = p.k = n;
-    p.batch = batch;
+    p.dtype = x.type->dtype;
+    p.compute = x.type->compute;
+    p.m = p.n = p.k = x.n;
+    p.batch = x.batch;
     for (View *v : {&p.a, &p.b, &p.c}) {
-      v->rows = v->cols = v->ld = n;
-      v->batch_stride = batch > 1 ? n * n : 0;
+      v->rows = v->cols = v->ld = x.n;
+      v->batch_stride = x.batch > 1 ? x.n * x.n : 0;
     }
-    p.a.fill = x.a;
-    p.b.fill = x.b;
-    p.c.fill = x.c;
+    p.a.fill = x.product.a;
+    p.a.row_lines = x.product.a_rows;
+    p.b.fill = x.product.b;
+    p.c.fill = x.product.c;
     p.a.data = a_.get();
     p.b.data = b_.get();
     p.c.data = c_.get();
@@ -112,13 +138,19 @@ class Bench {
       best = std::min(best, seconds);
       std::printf("{\"timing\": \"candidate\", \"product\": \"%s\", \"n\": %lld, \"batch\": %lld, \"dtype\": \"%s\", \"compute\": \"%s\", \"kernel\": \"%s\", \"ms\": %.5f, "
                   "\"modelled_ms\": %.5f, \"chosen\": %s}\n",
-                  x.name, static_cast<long long>(n), static_cast<long long>(batch), name(p.dtype), type_.compute_name, choice.plan.kernel_name, 1e3 * seconds,
+                  x.product.name, static_cast<long long>(x.n), static_cast<long long>(x.batch), name(p.dtype), x.type->compute_name, choice.plan.kernel_name, 1e3 * seconds,
                   1e3 * choice.plan.seconds, choice.plan.kernel_name == chosen.plan.kernel_name ? "true" : "false");
     }
     std::fflush(stdout);
   }
 
  private:
+  void type(const Type &t) {
+    type_ = &t;
+    fill(a_.get(), most_elements_bytes, t.dtype);
+    TRITRI_CUDA_CHECK(cudaMemcpy(b_.get(), a_.get(), most_elements_bytes, cudaMemcpyDeviceToDevice));
+  }
+
   void run(const Problem &p, const Choice &choice) {
     if (choice.plan.algorithm == TRITRI_ALGORITHM_CUBLAS) run_cublas(blas_, p, choice.cublas, workspace_.get(), stream_.get());
     else kernels()[static_cast<size_t>(choice.plan.kernel)]->launch(p, choice.plan, workspace_.get(), traits_, stream_.get());
@@ -168,7 +200,7 @@ class Bench {
   gpu::Memory workspace_, a_, b_, c_;
   Cublas blas_;
   cudaEvent_t from_ = nullptr, to_ = nullptr;
-  Type type_ = types[0];
+  const Type *type_ = nullptr;
 };
 
 }  // namespace
@@ -176,9 +208,11 @@ class Bench {
 int main(int argc, char **argv) {
   double seconds = 600;
   int64_t largest = 8192;
+  size_t part = 0, parts = 1;
   for (int x = 1; x + 1 < argc; x += 2) {
     if (std::string(argv[x]) == "--seconds") seconds = std::atof(argv[x + 1]);
     if (std::string(argv[x]) == "--largest") largest = std::atoll(argv[x + 1]);
+    if (std::string(argv[x]) == "--part") std::sscanf(argv[x + 1], "%zu/%zu", &part, &parts);
   }
   try {
     const double start = now();
@@ -186,16 +220,8 @@ int main(int argc, char **argv) {
     cudaDeviceProp device;
     TRITRI_CUDA_CHECK(cudaGetDeviceProperties(&device, 0));
     std::printf("{\"timing\": \"machine\", \"device\": \"%s\", \"library\": \"%s\", \"cublas\": %d}\n", device.name, tritri_version_string(), cublas_library().version);
-    struct Size { int64_t n, batch; };
-    std::vector<Size> sizes;
-    for (int64_t n = 64; n <= largest; n *= 2) sizes.push_back({n, 1});
-    for (int64_t n = 64; n <= 1024; n *= 2) sizes.push_back({n, std::max<int64_t>(4, (int64_t{1} << 24) / (n * n))});
-    for (const Type &type : types) {
-      bench.type(type);
-      for (const Product &product : products)
-        for (const Size &size : sizes)
-          if (bench.fits(size.n, size.batch) && now() - start < seconds) bench.product(product, size.n, size.batch);
-    }
+    const std::vector<Case> all = cases(largest);
+    for (size_t x = part; x < all.size() && now() - start < seconds; x += parts) bench.measure(all[x]);
     std::fprintf(stderr, "%.2f s\n", now() - start);
   } catch (const std::exception &error) {
     std::printf("FAIL candidates: %s\n", error.what());

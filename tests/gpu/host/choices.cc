@@ -333,6 +333,10 @@ void choices_replay_what_was_measured() {
     const auto fill = [&](size_t from) { return product.compare(from, 5, "lower") == 0 ? Fill::lower : product.compare(from, 5, "upper") == 0 ? Fill::upper : Fill::full; };
     const size_t star = product.find('*'), arrow = product.find("->");
     entry.problem = square(n, fill(0), fill(star + 1), arrow == std::string::npos ? Fill::full : fill(arrow + 2));
+    if (product[star - 1] == 'T') {
+      entry.problem.a.fill = flipped(entry.problem.a.fill);
+      entry.problem.a.row_lines = false;
+    }
     for (const Dtype type : {Dtype::f32, Dtype::f64, Dtype::c64, Dtype::c128, Dtype::f16, Dtype::bf16})
       if (dtype == name(type)) entry.problem.dtype = type;
     entry.problem.compute = compute == "tf32" ? TRITRI_COMPUTE_TF32 : compute == "pedantic" ? TRITRI_COMPUTE_PEDANTIC : TRITRI_COMPUTE_DEFAULT;
