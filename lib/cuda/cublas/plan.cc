@@ -47,10 +47,10 @@ struct Speed { double gemm, launch, per_k, adding, trmm, per_line; };
 Speed speed(const Problem &p, const GpuTraits &traits) {
   const bool fast_double = traits.compute_minor == 0 && traits.compute_major >= 6;
   switch (p.dtype) {
-    case Dtype::f64: return fast_double ? Speed{0.94, 2.4e-6, 3.7e-9, 0.92, 0.80, 14e-9} : Speed{0.016, 2.4e-6, 3.7e-9, 0.92, 0.014, 14e-9};
-    case Dtype::c64: return {0.2025, 5.4e-6, 2.3e-9, 0.92, 0.165, 55e-9};
+    case Dtype::f64: return fast_double ? Speed{0.94, 2.4e-6, 3.7e-9, 0.92, 0.80, 20e-9} : Speed{0.016, 2.4e-6, 3.7e-9, 0.92, 0.014, 14e-9};
+    case Dtype::c64: return {0.2025, 5e-6, 2.3e-9, 0.92, 0.165, 55e-9};
     case Dtype::c128: return fast_double ? Speed{0.222, 3.3e-6, 1e-9, 0.95, 0.205, 18e-9} : Speed{0.004, 3.3e-6, 1e-9, 0.95, 0.0035, 5e-9};
-    case Dtype::f16: case Dtype::bf16: return {11.3, 2.3e-6, 0.4e-9, 0.5, 0, 0};
+    case Dtype::f16: case Dtype::bf16: return {12.4, 2.3e-6, 0.8e-9, 0.46, 0, 0};
     case Dtype::f32: break;
   }
   if (p.compute == TRITRI_COMPUTE_TF32) return {5.8, 3.4e-6, 4.3e-9, 0.75, 0, 0};
@@ -66,7 +66,9 @@ double moving(const GpuTraits &traits, double elements, Dtype dtype) { return el
 double gemm_seconds(const Problem &p, const GpuTraits &traits, double rows, double cols, double k, double count, double efficiency) {
   const Speed s = speed(p, traits);
   const double odd = p.dtype == Dtype::c128 && rows <= 64 && cols <= 64 ? 6e-6 : 0;  // cuBLAS has no good kernel there
-  const double arithmetic = rows * cols * k * count / (efficiency * s.gemm * traits.fma32_per_second), traffic = moving(traits, (rows * k + k * cols + rows * cols) * count, p.dtype);
+  const double short_lines = count > 1 && element_bytes(p.dtype) == 2 ? std::max(1.0, 96 / cols) : 1;  // of less than 192 bytes
+  if (count > 1 && cols <= 256 && p.dtype == Dtype::f32 && p.compute != TRITRI_COMPUTE_TF32) efficiency *= 0.78;
+  const double arithmetic = rows * cols * k * count / (efficiency * s.gemm * traits.fma32_per_second), traffic = short_lines * moving(traits, (rows * k + k * cols + rows * cols) * count, p.dtype);
   return s.launch + odd + s.per_k * k + std::max(arithmetic, traffic) + 0.35 * std::min(arithmetic, traffic);
 }
 
@@ -98,6 +100,9 @@ double walking(const GpuTraits &traits, double elements, Dtype dtype, int64_t le
   const double lanes = static_cast<double>(length) / static_cast<double>(32 * 16 / element_bytes(dtype));
   return moving(traits, elements * group, dtype) * (group > 1 ? 2 / std::min(1.0, lanes) : 1);
 }
+
+// Storing a result from sums beside it looks at each element, the longer the shorter the rows.
+double cutting(const GpuTraits &traits, double elements, double row) { return 8e-12 * (1 + 90 / row) * elements * 132 / traits.multiprocessors; }
 
 double copy_seconds(const View &x, Dtype dtype, const GpuTraits &traits, double group) {
   const double elements = static_cast<double>(x.rows) * static_cast<double>(x.cols);
@@ -137,7 +142,7 @@ CublasPlan plan_masked(const Problem &p, const GpuTraits &traits, size_t blas_by
   if (plan.pack_a || plan.pack_b) seconds += small_launch;
   if (plan.pack_a) seconds += copy_seconds(p.a, p.dtype, traits, group);
   if (plan.pack_b) seconds += copy_seconds(p.b, p.dtype, traits, group);
-  if (!plan.into_c) seconds += small_launch + moving(traits, all, accumulator(p.dtype)) + moving(traits, all, p.dtype);
+  if (!plan.into_c) seconds += small_launch + std::max(cutting(traits, all, n), moving(traits, all, accumulator(p.dtype)) + moving(traits, all, p.dtype));
   else if (has_structure(p)) seconds += small_launch + walking(traits, static_cast<double>(p.m) * static_cast<double>(p.n), p.dtype, p.n, group);
   plan.seconds = seconds * static_cast<double>((p.batch + plan.group - 1) / plan.group);
   return plan;

@@ -1,5 +1,6 @@
 // Batches of small matrices in the kernel table: what they are served by, what that costs, the launch.
 #include <algorithm>
+#include <cmath>
 
 #include "cuda/kernels/batched_kernel.cuh"
 #include "cuda/kernels/kernel.h"
@@ -66,10 +67,14 @@ void launch(const Problem &p, const Plan &, void *, const GpuTraits &traits, cud
 
 double batched_seconds(const BatchedVariant &v, const Problem &p, const GpuTraits &traits) {
   const BatchedOrder order = v.order(p);
-  const double launch = v.way == BatchedWay::split ? 2.4e-6 : 2.2e-6;  // as seen on an H200; warps that share a tile meet
+  const bool cut = p.c.fill != Fill::full;
+  // As seen on an H200: warps that share a tile meet, the more of them the later.
+  const double launch = (v.way == BatchedWay::split ? 1.7e-6 + 3e-9 * static_cast<double>(std::max({p.m, p.n, p.k})) : 2.1e-6) + (cut ? 0.5e-6 : 0);
   const double slow = p.dtype == Dtype::f64 && !fast_double(traits) ? 40 : 1;
   const int per_tile = v.way == BatchedWay::single && std::max({p.m, p.n, p.k}) <= 8 ? 2 : 1;  // matrices
-  const double turns = slow * v.turn * order.total * static_cast<double>(p.batch) / (per_tile * traits.multiprocessors);
+  // Tiles that a cut through C crosses are stored an element at a time.
+  const double crossed = cut && p.dtype != Dtype::f64 ? 0.4e-6 * std::pow(v.tile / 32.0, 1.5) * std::ceil(static_cast<double>(std::min(p.m, p.n)) / v.tile) : 0;
+  const double turns = (slow * v.turn * order.total / per_tile + crossed) * static_cast<double>(p.batch) / traits.multiprocessors;
   // Waiting hides behind the work of many matrices.
   return launch + std::hypot(v.wait * order.longest, std::max(batched_bytes(p) / traits.bytes_per_second, turns));
 }

@@ -63,7 +63,7 @@ struct FmaSingle : BatchedFfmaCore<32> {
 struct FmaTiles : BatchedFfmaCore<32> {
   using BatchedFfmaCore::BatchedFfmaCore;
   static constexpr int resident = 2, depth = 1, most = 128, share = 4;
-  static constexpr double turn = 175e-9, wait = 1.1e-6;
+  static constexpr double turn = 195e-9, wait = 1.1e-6;
 };
 
 struct SplitSplit : Tf32x3Core<16> {
@@ -84,7 +84,7 @@ struct RoundedSplit : Tf32Core<16> {
 struct FmaSplit : BatchedFfmaCore<16> {
   using BatchedFfmaCore::BatchedFfmaCore;
   static constexpr int most = 128, share = 1;
-  static constexpr double turn = 85e-9, wait = 0.4e-6;
+  static constexpr double turn = 100e-9, wait = 0.4e-6;
 };
 
 constexpr BatchedVariant split[] = {batched_variant<SplitTiles, BatchedWay::ring>(), batched_variant<SplitSplit, BatchedWay::split>()};

@@ -16,7 +16,7 @@ struct Small : BatchedDmmaCore<double, 16> {
 struct Tiles : BatchedDmmaCore<double, 32> {
   using BatchedDmmaCore::BatchedDmmaCore;
   static constexpr int resident = 1, stages = 3, most = 128, share = 6;
-  static constexpr double turn = 126e-9, wait = 0.66e-6;
+  static constexpr double turn = 100e-9, wait = 0.66e-6;
 };
 
 struct Split : BatchedDmmaCore<double, 16> {

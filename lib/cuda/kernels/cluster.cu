@@ -36,16 +36,11 @@ bool stores_plainly(const Problem &p) {
 }
 
 double seconds_of(const Problem &p, const ClusterVariant &v, const Load &load, int pieces_log2, const GpuTraits &traits) {
-  const double pieces = 1 << pieces_log2, batch = static_cast<double>(p.batch);
-  const auto bytes = [&](const View &x) {
-    return (x.fill == Fill::full ? 1 : 0.5) * static_cast<double>(x.rows) * static_cast<double>(x.cols) * static_cast<double>(element_bytes(p.dtype));
-  };
-  const auto many = [&](const View &x) { return x.batch_stride == 0 ? 1 : batch; };
-  const double memory = (bytes(p.a) * many(p.a) + bytes(p.b) * many(p.b) + bytes(p.c) * batch) / traits.bytes_per_second;
+  const double pieces = 1 << pieces_log2, memory = fills_bytes(p) / traits.bytes_per_second;
   // A multiprocessor waits for what stages pull through the L2 cache longer than for the tensor cores. What does not fit there comes from memory again and again.
   constexpr double pulled_per_second = 95e9;
   const double stage = static_cast<double>((v.tile_m + v.tile_n) * cluster_edge * element_bytes(p.dtype)) / pulled_per_second;
-  const double again = std::cbrt(std::max(1.0, (bytes(p.a) + bytes(p.b)) / static_cast<double>(traits.l2_bytes)));
+  const double again = std::cbrt(std::max(1.0, (fill_bytes(p, p.a) + fill_bytes(p, p.b)) / static_cast<double>(traits.l2_bytes)));
   constexpr double zeros = 0.4;  // of a tile without sums, which is stored as well
   const double empty = p.c.fill == Fill::full ? static_cast<double>(load.all) - load.tiles : 0;
   const double busy = ((load.tiles + zeros * empty) * pieces * v.costs.tile + load.stages * again * stage) / traits.multiprocessors;

@@ -29,6 +29,7 @@ struct Amount {
   double products = 0, summed = 0, all = 0;  // real multiply-adds, tiles that have any, tiles
   double length = 0;                         // of the longest sum
   bool many = false;                         // matrices
+  bool alike = false;                        // sums, in length
 };
 Amount amount_of(const Problem &p, const CompactVariant &v) {
   Amount amount;
@@ -39,16 +40,23 @@ Amount amount_of(const Problem &p, const CompactVariant &v) {
   amount.all = batch * static_cast<double>(ceil_div(p.m, v.tile_m)) * static_cast<double>(ceil_div(p.n, v.tile_n));
   amount.length = static_cast<double>(k_range(p.a.fill, p.b.fill, p.k, {0, p.m}, {0, p.n}).size());
   amount.many = p.batch > 1;
+  amount.alike = p.a.fill == Fill::full && p.b.fill == Fill::full;
   return amount;
 }
 
 double seconds_of(const Amount &amount, const CompactVariant &v, int pieces, const GpuTraits &traits) {
   const CompactCost &cost = v.cost;
-  const double beside = amount.many ? cost.in_batches + (1 - cost.in_batches) * std::clamp((amount.length - 128) / 896, 0.0, 1.0) : 1;
-  const double throughput = amount.products / (traits.fma32_per_second * cost.rate) +
-                            pieces * beside * (amount.summed * cost.block + (amount.all - amount.summed) * cost.zeros) / traits.multiprocessors;
+  // Beside many others of a batch, what a tile costs of its own hides in part, unless sums are long.
+  const double others = amount.many ? std::clamp(amount.all / (16.0 * traits.multiprocessors), 0.0, 1.0) * std::clamp((1024 - amount.length) / 896, 0.0, 1.0) : 0;
+  const double beside = 1 - (1 - cost.in_batches) * others;
+  // Where all sums are as long, a last round takes its time however few its tiles are.
+  const double rounds = amount.summed * pieces / (traits.multiprocessors * v.resident), whole = std::floor(rounds);
+  const double last = amount.alike && whole > 0 && rounds > whole ? std::max(rounds, whole + 0.3) / rounds : 1;
+  const double throughput = last * (amount.products / (traits.fma32_per_second * cost.rate) + pieces * beside * amount.summed * cost.block / traits.multiprocessors) +
+                            pieces * beside * (amount.all - amount.summed) * cost.zeros / traits.multiprocessors;
   const double latency = cost.turn * amount.length / (v.depth * pieces);
-  return cost.launch + (pieces > 1 ? cost.join : 0) + std::cbrt(std::pow(throughput, 3) + std::pow(latency, 3));
+  constexpr double first = 0.3e-6;  // of a batch
+  return cost.launch + (amount.many ? first : 0) + (pieces > 1 ? cost.join : 0) + std::cbrt(std::pow(throughput, 3) + std::pow(latency, 3));
 }
 
 struct Shape { const CompactVariant *variant = nullptr; int pieces = 1; double seconds = 0; };

@@ -17,7 +17,7 @@ struct Wide {
 struct Medium {
   using Core = CompactDmmaCore<Complex<double>, 2, 2>;  // 32 x 16 per warp
   static constexpr int tile_m = 32, tile_n = 32, depth = 32, slices = 2, stages = 3, resident = 2;
-  static constexpr CompactCost cost = {2.45e-6, 0.3e-6, 1.15e-6, 0.95, 5.22e-6, 0, 0.5};
+  static constexpr CompactCost cost = {2.45e-6, 0.3e-6, 1.15e-6, 0.84, 5.22e-6, 0, 0.32};
 };
 constexpr CompactVariant variants[] = {compact_variant<Small>(), compact_variant<Wide>(), compact_variant<Medium>()};
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <iterator>
 
@@ -14,6 +15,7 @@
 #include "cuda/kernels/tensor_map.h"
 #include "cuda/runtime/check.h"
 #include "cuda/runtime/early_start.h"
+#include "cuda/schedule/work.h"
 
 namespace tritri::cuda {
 namespace hopper {
@@ -22,16 +24,16 @@ namespace {
 // Measured on an H200: what a stage takes a worker, what a launch takes beside its work, what a tile costs beside its stages, and what more it costs in a batch. What diagonals spare counts
 // where that balances better.
 template <class T> struct Model;
-template <> struct Model<Float32> { static constexpr double stage = 1.2e-6, launch = 5e-6, many = 2.5e-6; static constexpr int spared = 0; static constexpr Costs costs{3, 8, 11, 12}; };
-template <> struct Model<Tf32<256, 2>> { static constexpr double stage = 0.70e-6, launch = 12e-6, many = 20e-6; static constexpr int spared = 3; static constexpr Costs costs{4, 8, 6, 11}; };
-template <> struct Model<Tf32<128, 1>> { static constexpr double stage = 0.6e-6, launch = 2.5e-6, many = 2e-6; static constexpr int spared = 2; static constexpr Costs costs{8, 16, 1, 1}; };
-template <bool B> struct Model<Half<B, 256, 2>> { static constexpr double stage = 0.67e-6, launch = 5e-6, many = 1e-6; static constexpr int spared = 0; static constexpr Costs costs{6, 8, 6, 11}; };
-template <bool B> struct Model<Half<B, 128, 1>> { static constexpr double stage = 0.4e-6, launch = 2.5e-6, many = 2.4e-6; static constexpr int spared = 0; static constexpr Costs costs{5, 16, 1, 1}; };
+template <> struct Model<Float32> { static constexpr double stage = 1.08e-6, launch = 4e-6, many = 2e-6; static constexpr int spared = 0; static constexpr Costs costs{3, 8, 11, 12}; };
+template <> struct Model<Tf32<256, 2>> { static constexpr double stage = 0.71e-6, launch = 8e-6, many = 3.3e-6; static constexpr int spared = 3; static constexpr Costs costs{4, 8, 6, 11}; };
+template <> struct Model<Tf32<128, 1>> { static constexpr double stage = 0.47e-6, launch = 1.7e-6, many = 0.3e-6; static constexpr int spared = 2; static constexpr Costs costs{8, 16, 1, 1}; };
+template <bool B> struct Model<Half<B, 256, 2>> { static constexpr double stage = 0.65e-6, launch = 4e-6, many = 1e-6; static constexpr int spared = 0; static constexpr Costs costs{6, 8, 6, 11}; };
+template <bool B> struct Model<Half<B, 128, 1>> { static constexpr double stage = 0.44e-6, launch = 2e-6, many = 2.4e-6; static constexpr int spared = 0; static constexpr Costs costs{5, 16, 1, 1}; };
 
 constexpr int64_t kMostColumns = INT_MAX - 1024;
 constexpr int64_t kMostBlocks = 65535, kMostRows = kMostBlocks * kArrangeEdge;  // of a grid's second and third dimension
 constexpr int kPageItems = 3072;  // of a list that travels to workspace in kernel parameters
-constexpr double kArrangeLaunch = 3e-6, kUnpackLaunch = 2.5e-6;
+constexpr double kArrangeLaunch = 4e-6, kUnpackLaunch = 2.5e-6;
 constexpr size_t kMostCopied = size_t{192} << 20;  // of inputs, in workspace at a time: larger products run in parts
 
 constexpr size_t kAlign = 256;
@@ -172,6 +174,7 @@ Plan plan(const Problem &p, const GpuTraits &traits) {
   plan.tile_m = T::tile_m;
   plan.tile_n = T::tile_n;
   plan.tile_k = T::stage_k;
+  const double memory = fills_bytes(p) * static_cast<double>(part.batch) / static_cast<double>(p.batch) / traits.bytes_per_second;
   bool cuts = false;
   int launches = 0;
   each_strip<T>(p, part, [&](const Tiling &t) {
@@ -180,12 +183,13 @@ Plan plan(const Problem &p, const GpuTraits &traits) {
       cuts = true;  // launch() knows by more than one piece
       plan.pieces = std::max({plan.pieces, int64_t{2}, static_cast<int64_t>(std::ceil(load.longest / load.piece_limit(workers, Model<T>::costs)))});
     }
-    plan.seconds += Model<T>::launch + Model<T>::stage * load.longest_worker(workers, Model<T>::costs);
+    const double work = Model<T>::stage * load.longest_worker(workers, Model<T>::costs), moved = memory * static_cast<double>(t.rows_end() - t.rows_from) / static_cast<double>(t.tiles_m());
+    plan.seconds += Model<T>::launch + std::sqrt(std::hypot(work * work, moved * moved));  // the greater one, nearly
     // That some tiles are stored an element at a time, on edges or on a cut through C, is not seen; that C's lines are not aligned is.
     const double tiles = std::max(1.0, load.tiles / workers);
     if (!mappable(p.c, sizeof(typename T::Element))) plan.seconds += kApart<T> * T::accumulators * tiles;
     if (p.beta != std::complex<double>(0, 0)) plan.seconds += kAdded<T> * T::accumulators * tiles;
-    if (p.batch > 1) plan.seconds += Model<T>::many * tiles;
+    if (p.batch > 1) plan.seconds += Model<T>::many * load.tiles / workers;
     ++launches;
   });
   const Places w = places<T>(p, part, cuts || launches > 1, workers);
@@ -193,7 +197,7 @@ Plan plan(const Problem &p, const GpuTraits &traits) {
   // A triangle is half of the bytes, read and written; what is unpacked shares a launch.
   const auto copy_seconds = [&](const View &x, const Copy &copy) {
     if (!copy.needed) return 0.0;
-    return (unpacks(x, copy) ? 0 : kArrangeLaunch) + static_cast<double>(copy.bytes) * (unpacks(x, copy) ? 0.95 : 1.2) / traits.bytes_per_second;
+    return (unpacks(x, copy) ? 0 : kArrangeLaunch) + static_cast<double>(copy.bytes) * (unpacks(x, copy) ? 0.95 : 1.45) / traits.bytes_per_second;
   };
   plan.seconds += launches * copy_seconds(p.a, w.a) + copy_seconds(p.b, w.b);
   if (unpacks(p.a, w.a) || unpacks(p.b, w.b)) plan.seconds += launches * kUnpackLaunch;

@@ -19,12 +19,13 @@ double seconds_of(const Problem &p, const MmaVariant &v, const GpuTraits &traits
   const TileSums sums = tile_sums(p, v.tile_m, v.tile_n, block_edge);
   const double tiles = sums.tiles * batch, steps = sums.k * batch, longest = static_cast<double>(ceil_div(sums.longest, block_edge * v.slices));
   const double elements = static_cast<double>(p.m) * static_cast<double>(p.n) + static_cast<double>(p.k) * static_cast<double>(p.m + p.n);
+  const double masked = 0.76 + 0.12 * ((p.a.fill != Fill::full) + (p.b.fill != Fill::full));  // of what a tile takes where both inputs are triangles
   const double memory = elements / 2 * batch * static_cast<double>(element_bytes(p.dtype)) / traits.bytes_per_second;
-  const double work = std::max((tiles * v.costs.tile + steps * v.costs.step) / traits.multiprocessors, memory), wait = (longest - 1) * v.costs.turn;
+  const double work = std::max((tiles * masked * v.costs.tile + steps * v.costs.step) / traits.multiprocessors, memory), wait = (longest - 1) * v.costs.turn;
   // The longest tile's turns hide behind the work of others, where there is enough.
   const double more = std::max(work, wait), less = std::min(work, wait);
   // Tiles on an edge or a cut through C, with beta all of them, are stored with a look at every element.
-  constexpr double careful = 1.6e-6;
+  constexpr double careful = 1.3e-6;
   const bool all = p.beta != std::complex<double>(0, 0), edges = p.c.fill != Fill::full || p.m % v.tile_m != 0 || p.n % v.tile_n != 0;
   const double on_edges = static_cast<double>(std::max(ceil_div(p.m, v.tile_m), ceil_div(p.n, v.tile_n))) * batch;
   const double looked_at = all ? std::max(tiles, on_edges) : edges ? on_edges : 0, rounds = static_cast<double>(v.tile_m * v.tile_n) / (128.0 * v.slices);

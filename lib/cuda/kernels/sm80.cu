@@ -39,16 +39,19 @@ double seconds_of(const Problem &p, const Sm80Variant &v, const GpuTraits &trait
   // Packed lines are copied in shorter pieces.
   const double apart = p.a.packed || p.b.packed ? (p.dtype == Dtype::f32 ? 1.15 : 1.05) : 1;
   const TileSums sums = tile_sums(p, v.tile_m, v.tile_n);
-  // Where all sums are as long, the last round of tiles takes as long as the others.
-  const double rounds = sums.tiles * batch / sms, last_round = p.a.fill == Fill::full && p.b.fill == Fill::full && rounds > 1 ? std::ceil(rounds) / rounds : 1;
+  // Of `count` blocks that share a multiprocessor.
+  const auto shared_rate = [&](double count) { return v.alone + (v.rate - v.alone) * (v.resident > 1 ? (count - 1) / (v.resident - 1) : 1); };
+  // Where all sums are as long, the last blocks of a multiprocessor take as long as the others, and longer where they do not share it.
+  const double rounds = sums.tiles * batch / sms, whole = std::floor(rounds / v.resident) * v.resident, rest = std::ceil(rounds - whole);
+  const bool alike = p.a.fill == Fill::full && p.b.fill == Fill::full && rounds > 1;
+  const double last_round = alike ? (whole + (rest > 0 ? rest * v.rate / shared_rate(rest) : 0)) / rounds : 1;
   const double work = sums.k * v.tile_m * v.tile_n * real_products * batch * apart * last_round;
   const double blocks = static_cast<double>(ceil_div(p.m, v.tile_m)) * static_cast<double>(ceil_div(p.n, v.tile_n)) * batch;
   const double together = std::clamp(blocks / sms, 1.0, static_cast<double>(v.resident));
   // The longest sum of all, on a multiprocessor that `together` blocks share.
   const double length = static_cast<double>(k_range(p.a.fill, p.b.fill, p.k, {0, p.m}, {0, p.n}).size());
   const double longest = static_cast<double>(v.tile_m) * v.tile_n * length * real_products * together;
-  const double share = v.resident > 1 ? (together - 1) / (v.resident - 1) : 1;
-  const double rate_per_sm = unit / sms * (v.alone + (v.rate - v.alone) * share);
+  const double rate_per_sm = unit / sms * shared_rate(together);
   const double bytes = static_cast<double>(p.m) * static_cast<double>(p.n) * batch * static_cast<double>(element_bytes(p.dtype));
   // Where many short tiles follow each other on a multiprocessor, what each takes beside its products is not hidden; least so among matrices of a batch.
   const double average = work / (real_products * v.tile_m * v.tile_n * blocks);

@@ -7,7 +7,7 @@ namespace {
 struct Large {
   using Core = DmmaCore<Complex<double>, 4, 4, false>;  // 32 x 32 per warp
   static constexpr int tile_m = 64, tile_n = 64, tile_k = 8, slices = 1, stages = 6, resident = 2;
-  static constexpr double rate = 0.75, alone = 0.45;
+  static constexpr double rate = 0.81, alone = 0.5;
 };
 struct LargeLines : Large {
   using Core = DmmaCore<Complex<double>, 4, 4, true>;

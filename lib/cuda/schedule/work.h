@@ -19,6 +19,15 @@ TileSums tile_sums(const Problem &p, int64_t tile_m, int64_t tile_n, int64_t uni
 // Multiply-adds of one batch's product when C is computed in tiles whose k range is rounded up to whole tile edges.
 inline double tiled_pairs(const Problem &p, int64_t tile_m, int64_t tile_n) { return tile_sums(p, tile_m, tile_n).k * static_cast<double>(tile_m * tile_n); }
 
+// Of the elements that an operand holds: of one matrix, and of a whole batch.
+inline double fill_bytes(const Problem &p, const View &x) {
+  return (x.fill == Fill::full ? 1 : 0.5) * static_cast<double>(x.rows) * static_cast<double>(x.cols) * static_cast<double>(element_bytes(p.dtype));
+}
+inline double fills_bytes(const Problem &p) {
+  const auto of = [&](const View &x) { return fill_bytes(p, x) * (x.batch_stride == 0 ? 1 : static_cast<double>(p.batch)); };
+  return of(p.a) + of(p.b) + of(p.c);
+}
+
 // Tile `index` of a count_m x count_n grid, rows with the longest sums first, so that the short ones fill the gaps at the end.
 struct TileOrder {
   int64_t count_m, count_n;
