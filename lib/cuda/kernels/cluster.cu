@@ -12,7 +12,6 @@ namespace tritri::cuda {
 namespace {
 
 constexpr int64_t most_blocks = 65535;  // of a grid's second and third dimension
-constexpr int most_pieces_log2 = 3;     // clusters of eight run on every card that has clusters
 
 ClusterVariants variants_of(Dtype dtype) { return dtype == Dtype::f16 ? cluster_f16 : cluster_bf16; }
 
@@ -29,10 +28,11 @@ Load measure(const Problem &p, const ClusterVariant &v) {
 }
 
 bool stores_plainly(const Problem &p) {
-  const int64_t element = element_bytes(p.dtype);
-  const uint64_t bits = reinterpret_cast<uintptr_t>(p.c.data) | static_cast<uint64_t>((p.c.ld | p.c.batch_stride) * element);
   const float alpha = static_cast<float>(p.alpha.real());
-  return bits % static_cast<uint64_t>(4 * element) == 0 && p.beta.real() == 0 && alpha > 0 && alpha <= FLT_MAX;
+  return p.beta.real() == 0 && alpha > 0 && alpha <= FLT_MAX;
+}
+bool stores_vectors(const Problem &p) {
+  return (reinterpret_cast<uintptr_t>(p.c.data) | static_cast<uint64_t>((p.c.ld | p.c.batch_stride) * element_bytes(p.dtype))) % 16 == 0;
 }
 
 double seconds_of(const Problem &p, const ClusterVariant &v, const Load &load, int pieces_log2, const GpuTraits &traits) {
@@ -49,7 +49,7 @@ double seconds_of(const Problem &p, const ClusterVariant &v, const Load &load, i
   constexpr double careful = 0.4e-6;  // four elements of every thread, at which it looks one by one
   const double rounds = std::max(1.0, static_cast<double>(load.all) / (traits.multiprocessors * v.resident)) * v.vectors / pieces;
   // The longest tile's stages hide behind the work of others, where there is enough.
-  return v.costs.launch + std::cbrt(work * work * work + wait * wait * wait) + (stores_plainly(p) ? 0 : careful * rounds);
+  return v.costs.launch + std::cbrt(work * work * work + wait * wait * wait) + (stores_plainly(p) && stores_vectors(p) ? 0 : careful * rounds);
 }
 
 struct Shape { const ClusterVariant *variant = nullptr; int pieces_log2 = 0; double seconds = 0; };
@@ -60,7 +60,7 @@ Shape best_of(const Problem &p, const GpuTraits &traits) {
   for (const ClusterVariant *v = variants.first; v != variants.first + variants.count; ++v) {
     if (ceil_div(p.m, v->tile_m) > most_blocks) continue;
     const Load load = measure(p, *v);
-    for (int pieces_log2 = 0; pieces_log2 <= most_pieces_log2 && (1 << pieces_log2) <= std::max<int64_t>(1, load.longest); ++pieces_log2) {
+    for (int pieces_log2 = 0; (1 << pieces_log2) <= std::clamp<int64_t>(load.longest, 1, v->most_pieces); ++pieces_log2) {
       const double seconds = seconds_of(p, *v, load, pieces_log2, traits);
       if (!best.variant || seconds < best.seconds) best = {v, pieces_log2, seconds};
     }
@@ -93,7 +93,7 @@ int stages_of(const ClusterVariant &v, const Load &load, int64_t pieces, const G
   const int64_t resident = std::clamp<int64_t>(ceil_div(load.all * pieces, traits.multiprocessors), 2, v.resident);
   const size_t room = (traits.shared_bytes + reserved) / static_cast<size_t>(resident) - reserved;
   int stages = static_cast<int>(std::clamp<int64_t>(ceil_div(load.longest, pieces), 2, cluster_most_stages));
-  while (stages > 2 && v.shared_bytes(stages) > room) --stages;
+  while (stages > 2 && v.shared_bytes(stages, static_cast<int>(pieces)) > room) --stages;
   return stages;
 }
 
@@ -130,8 +130,10 @@ void launch(const Problem &p, const Plan &plan, void *, const GpuTraits &traits,
                                    static_cast<float>(p.alpha.real()),
                                    static_cast<float>(p.beta.real()),
                                    stores_plainly(p),
+                                   stores_vectors(p),
                                    stages_of(v, measure(p, v), plan.pieces, traits),
                                    pieces_log2,
+                                   traits.multiprocessors * v.resident,
                                    ProductArguments(p)};
   const dim3 grid(static_cast<unsigned>(ceil_div(p.n, v.tile_n) << pieces_log2), static_cast<unsigned>(ceil_div(p.m, v.tile_m)), static_cast<unsigned>(p.batch));
   v.launch(arguments, p.a.row_lines, p.b.row_lines, grid, stream);

@@ -8,19 +8,19 @@ template <class E>
 struct Small {
   using T = E;
   static constexpr int rows = 1, cols = 1, resident = 3;
-  static constexpr ClusterCosts costs{2.6e-6, 1e-6, 0.286e-6, 0.4e-6};
+  static constexpr ClusterCosts costs{1.84e-6, 0.76e-6, 0.206e-6, 0.226e-6};
 };
 template <class E>
 struct Wide {
   using T = E;
   static constexpr int rows = 1, cols = 2, resident = 3;
-  static constexpr ClusterCosts costs{3.79e-6, 1.39e-6, 0.336e-6, 0.03e-6};
+  static constexpr ClusterCosts costs{2.24e-6, 1.4e-6, 0.3e-6, 0.39e-6};
 };
 template <class E>
 struct Large {
   using T = E;
   static constexpr int rows = 2, cols = 2, resident = 2;
-  static constexpr ClusterCosts costs{4.93e-6, 3.17e-6, 0.528e-6, 0.39e-6};
+  static constexpr ClusterCosts costs{3.7e-6, 2.6e-6, 0.57e-6, 0.65e-6};
 };
 
 template <class T>

@@ -1,9 +1,9 @@
 // The skeleton for 16-bit products of middle size, and batches of them, on Hopper: a thread block a tile of C, or a cluster of blocks that share the tile's k.
 //
 // The last warp feeds a ring of stages of 64 k by bulk tensor copies, the warpgroups before it multiply 64 rows of the tile each, straight from shared memory. Blocks of
-// 64 x 64 that lie beyond a diagonal are not copied; those and what the diagonal cuts off become zeros in shared memory. At the end the blocks of a cluster read each other's
-// sums in the order of their k and each stores its share of the tile. Nothing is prepared before the launch, nothing is kept in memory, and a multiprocessor runs several
-// blocks, so that one multiplies while others begin or store.
+// 64 x 64 that lie beyond a diagonal are not copied; those and what the diagonal cuts off become zeros in shared memory. Each block of a cluster stores some columns of
+// the tile: the others send it their sums of these, out of registers, with which it is done as soon as they are there. Nothing is prepared before the launch, nothing is
+// kept in memory, and a multiprocessor runs several blocks, so that one multiplies while others begin or store.
 #pragma once
 #include <cuda.h>
 
@@ -19,7 +19,7 @@ namespace tritri::cuda {
 
 inline constexpr int cluster_edge = 64;                                  // of a block of a stage; and the k of a stage
 inline constexpr int cluster_block_bytes = cluster_edge * cluster_edge * 2;
-inline constexpr int cluster_most_stages = 16, cluster_barrier_bytes = 2 * 8 * cluster_most_stages;
+inline constexpr int cluster_most_stages = 16, cluster_barrier_bytes = 8 * (2 * cluster_most_stages + 2);
 
 // An input as masks see it.
 struct ClusterSide {
@@ -35,8 +35,9 @@ struct ClusterArguments {
   int64_t ldc, c_stride;
   int m, n, k;
   float alpha, beta;
-  bool plain;  // C takes alpha times the sums, four at a time: beta is 0, alpha makes no -0 and no NaN, rows are aligned
-  int stages, pieces_log2;
+  bool plain;    // C takes alpha times the sums: beta is 0, alpha makes no -0 and no NaN
+  bool aligned;  // eight elements of C at a time
+  int stages, pieces_log2, early;  // early: so many tiles at most begin before the kernel ahead ends
   ProductArguments p;  // for sums that are looked at again
 };
 
@@ -50,10 +51,10 @@ struct ClusterCosts {
 
 // One instantiation of the skeleton, as the host sees it.
 struct ClusterVariant {
-  int tile_m, tile_n, resident;
-  int vectors;  // of C that a thread stores
+  int tile_m, tile_n, resident, most_pieces;
+  int vectors;  // of four elements of C, for a thread
   ClusterCosts costs;
-  size_t (*shared_bytes)(int stages);
+  size_t (*shared_bytes)(int stages, int pieces);
   void (*load)(size_t most_shared_bytes);
   void (*launch)(const ClusterArguments &arguments, bool a_rows, bool b_rows, dim3 grid, cudaStream_t stream);
 };
@@ -65,13 +66,11 @@ template <class Tr>
 struct ClusterShape {
   static constexpr int tile_m = Tr::rows * cluster_edge, tile_n = Tr::cols * cluster_edge, consumers = 128 * Tr::rows, threads = consumers + 32;
   static constexpr int a_bytes = Tr::rows * cluster_block_bytes, stage_bytes = (Tr::rows + Tr::cols) * cluster_block_bytes;
-  static constexpr int line = tile_n + 8;  // of sums, in floats: written in pairs and read in fours without a bank conflict
-  static constexpr int sum_bytes = tile_m * line * static_cast<int>(sizeof(float));
-  static constexpr int vectors = tile_m * tile_n / 4, per_row = tile_n / 4;
-  static size_t shared_bytes(int stages) { return static_cast<size_t>(stages * stage_bytes > sum_bytes ? stages * stage_bytes : sum_bytes) + cluster_barrier_bytes; }
+  static constexpr int tile_bytes = tile_m * tile_n * static_cast<int>(sizeof(float));  // of sums
+  static constexpr int most_pieces = tile_n / 16;                                        // a thread stores vectors of eight columns
+  __host__ __device__ static constexpr int gathered_bytes(int pieces) { return tile_bytes / pieces * (pieces - 1); }
+  static size_t shared_bytes(int stages, int pieces) { return static_cast<size_t>(stages * stage_bytes + gathered_bytes(pieces) + cluster_barrier_bytes); }
 };
-
-template <class T> struct alignas(4 * sizeof(T)) ClusterVector { T value[4]; };
 
 struct ClusterSpan {
   int begin, end;
@@ -85,129 +84,172 @@ __device__ __forceinline__ ClusterSpan span_whole(Fill fill, bool unit, int row,
 }
 
 // Line `line` of a block of 64 x 64: eight vectors of 16 bytes. `past`: where the block begins along k, from its first row; `fill` is that of its lines, `inside` whether k
-// reaches to this line's diagonal element. For a block that holds nothing all are zeros.
+// reaches to this line's diagonal element. For a block that holds nothing all are zeros. Few warps wait for each of their instructions, so there are few.
 template <class T>
 __device__ __forceinline__ void mask_line(uint32_t block, int line, int past, Fill held, Fill fill, bool unit, bool inside) {
-  constexpr uint32_t one = std::is_same_v<T, __nv_bfloat16> ? 0x3f80 : 0x3c00;
-  const int crossed = line >> 3, diagonal = line & 7;
   const bool nothing = held == Fill::lower ? past > 0 : held == Fill::upper && past < 0;
   if (past != 0 && !nothing) return;
-  const int from = nothing || fill == Fill::upper ? 0 : fill == Fill::lower ? crossed + 1 : 8, to = nothing || fill == Fill::lower ? 8 : crossed;
+  const int crossed = line >> 3, before = (line & 7) * 16;  // bits of the crossed vector before the diagonal's
+  const uint32_t zeros = nothing ? 0xffu : fill == Fill::lower ? 0xfeu << crossed : fill == Fill::upper ? (1u << crossed) - 1 : 0;
 #pragma unroll
   for (int x = 0; x < 8; ++x)
-    if (x >= from && x < to) hopper::store4(block + hopper::swizzled(line, x), make_float4(0, 0, 0, 0));
+    if (zeros >> x & 1) hopper::store4(block + hopper::swizzled(line, x), make_float4(0, 0, 0, 0));
   if (nothing) return;
-  const uint32_t kept = (fill == Fill::lower ? (2u << diagonal) - 1 : fill == Fill::upper ? ~0u << diagonal : ~0u) & ~(unit ? 1u << diagonal : 0u);
-  const uint32_t ones = unit && inside ? 1u << diagonal : 0u;  // the places of elements that become 1
-  const float4 old = hopper::load4(block + hopper::swizzled(line, crossed));
+  const uint32_t at = block + hopper::swizzled(line, crossed);
+  const float4 old = hopper::load4(at);
   uint32_t word[4] = {__float_as_uint(old.x), __float_as_uint(old.y), __float_as_uint(old.z), __float_as_uint(old.w)};
+  // The first `bits` bits of the vector, as far as they lie in word w.
+  const auto first = [](int bits, int w) { return __funnelshift_lc(~0u, 0u, max(bits - 32 * w, 0)); };
+  const int edge = fill == Fill::upper ? before : fill == Fill::lower ? before + 16 : 128;
+  const uint32_t side = fill == Fill::upper ? ~0u : 0;
 #pragma unroll
-  for (int x = 0; x < 4; ++x)
-    word[x] = (word[x] & ((kept >> 2 * x & 1 ? 0xffffu : 0) | (kept >> (2 * x + 1) & 1 ? 0xffff0000u : 0))) | (ones >> 2 * x & 1 ? one : 0) | (ones >> (2 * x + 1) & 1 ? one << 16 : 0);
-  hopper::store4(block + hopper::swizzled(line, crossed), make_float4(__uint_as_float(word[0]), __uint_as_float(word[1]), __uint_as_float(word[2]), __uint_as_float(word[3])));
+  for (int w = 0; w < 4; ++w) word[w] &= first(edge, w) ^ side;
+  if (unit) {
+    const uint32_t ones = !inside ? 0 : std::is_same_v<T, __nv_bfloat16> ? 0x3f803f80 : 0x3c003c00;
+#pragma unroll
+    for (int w = 0; w < 4; ++w) {
+      const uint32_t diagonal = first(before + 16, w) ^ first(before, w);
+      word[w] = (word[w] & ~diagonal) | (ones & diagonal);
+    }
+  }
+  hopper::store4(at, make_float4(__uint_as_float(word[0]), __uint_as_float(word[1]), __uint_as_float(word[2]), __uint_as_float(word[3])));
 }
 
 // Sums of masked zeros beside an Inf are NaN: what they are over the k that exist.
 template <class T>
-__device__ __noinline__ float4 look_again(const ProductArguments &p, int64_t batch, int i, int j, float4 sums) {
-  float sum[4] = {sums.x, sums.y, sums.z, sums.w};
-  for (int e = 0; e < 4; ++e)
-    if (is_nan(sum[e]) && j + e < p.n) sum[e] = exact_sum<T>(p, batch, i, j + e, k_range(p.a.fill, p.b.fill, p.k, {i, i + 1}, {j + e, j + e + 1}));
-  return make_float4(sum[0], sum[1], sum[2], sum[3]);
+__device__ __forceinline__ float look_again(const ClusterArguments &args, int64_t batch, int i, int j, float sum) {
+  const bool masked = args.a.fill != Fill::full || args.b.fill != Fill::full;
+  return masked && is_nan(sum) ? exact_sum<T>(args.p, batch, i, j, k_range(args.p.a.fill, args.p.b.fill, args.p.k, {i, i + 1}, {j, j + 1})) : sum;
 }
 
-// Elements (i, j) and on of C, whatever they need.
+// Elements (i, j) and (i, j + 1) of C, whatever they need.
 template <class T>
-__device__ __noinline__ void store_carefully(const ClusterArguments &args, int64_t batch, int i, int j, float4 sums) {
+__device__ __noinline__ void store_carefully(const ClusterArguments &args, int64_t batch, int i, int j, float x, float y) {
   if (i >= args.m) return;
   const Fill a = args.a.fill, b = args.b.fill, c = args.c_fill;
-  if ((a != Fill::full || b != Fill::full) && is_nan((sums.x + sums.y) + (sums.z + sums.w))) sums = look_again<T>(args.p, batch, i, j, sums);
   // Columns of this row that the product and that C has.
   const int first = a == Fill::upper && b == Fill::upper ? i : 0;
   const int behind = a == Fill::upper && i >= args.k ? 0 : b == Fill::lower ? min(a == Fill::lower ? i + 1 : args.k, args.k) : args.n;
   const int held_from = c == Fill::upper ? i : 0, held_to = c == Fill::lower ? min(i + 1, args.n) : args.n;
-  const float sum[4] = {sums.x, sums.y, sums.z, sums.w};
   T *const to = static_cast<T *>(args.c) + batch * args.c_stride + i * args.ldc + j;
-#pragma unroll
-  for (int e = 0; e < 4; ++e) {
+#pragma unroll 1
+  for (int e = 0; e < 2; ++e) {
     if (j + e < held_from || j + e >= held_to) continue;
-    const float value = j + e >= first && j + e < behind ? args.alpha * sum[e] : 0.0f;
+    const float value = j + e >= first && j + e < behind ? args.alpha * look_again<T>(args, batch, i, j + e, e == 0 ? x : y) : 0.0f;
     to[e] = narrow<T>(args.beta != 0 ? value + args.beta * widen(to[e]) : value);
   }
 }
 
-// Which of a tile's elements C has: all of them, or each is to be looked at.
+// Which of a tile's elements C has: all of them, in whole vectors, or each is to be looked at.
 struct ClusterTile {
   int i0, j0;
   int64_t batch;
   int inside, looks;  // in registers: the compiler would keep a predicate for every use; looks: a sum that is NaN may be one of masked zeros
 };
 
-// `to` is where (i, j) and on lie. Zeros that stand for no product are +0 as they are.
+// Elements (i, j) and on of C, as they are, if C has them.
 template <class T>
-__device__ __forceinline__ void store_four(const ClusterArguments &args, const ClusterTile &tile, T *to, int i, int j, float4 sums) {
-  if (!args.plain || (tile.looks && is_nan((sums.x + sums.y) + (sums.z + sums.w)))) return store_carefully<T>(args, tile.batch, i, j, sums);
-  const ClusterVector<T> values = {{narrow<T>(args.alpha * sums.x), narrow<T>(args.alpha * sums.y), narrow<T>(args.alpha * sums.z), narrow<T>(args.alpha * sums.w)}};
-  if (tile.inside) {
-    *reinterpret_cast<ClusterVector<T> *>(to) = values;
+__device__ __forceinline__ void store_within(const ClusterArguments &args, const ClusterTile &tile, int i, int j, uint4 values) {
+  T *const to = static_cast<T *>(args.c) + tile.batch * args.c_stride + i * args.ldc + j;
+  const int from = args.c_fill == Fill::upper ? i : 0, behind = i >= args.m ? 0 : args.c_fill == Fill::lower ? min(i + 1, args.n) : args.n;
+  if (args.aligned && j >= from && j + 8 <= behind) {
+    *reinterpret_cast<uint4 *>(to) = values;
     return;
   }
-  const int from = args.c_fill == Fill::upper ? i : 0, behind = i >= args.m ? 0 : args.c_fill == Fill::lower ? min(i + 1, args.n) : args.n;
-  if (j >= from && j + 4 <= behind) {
-    *reinterpret_cast<ClusterVector<T> *>(to) = values;
+  const uint32_t word[4] = {values.x, values.y, values.z, values.w};
+#pragma unroll
+  for (int e = 0; e < 8; ++e)
+    if (j + e >= from && j + e < behind) reinterpret_cast<uint16_t *>(to)[e] = static_cast<uint16_t>(word[e / 2] >> e % 2 * 16);
+}
+
+// Four threads hold a fourth of four vectors each; each gets one of the vectors.
+__device__ __forceinline__ uint4 gather_vector(uint32_t (&part)[4]) {
+  const bool odd = threadIdx.x & 1, high = threadIdx.x & 2;
+#pragma unroll
+  for (int x = 0; x < 4; x += 2) {
+    const uint32_t got = __shfl_xor_sync(~0u, odd ? part[x] : part[x + 1], 1);
+    part[x] = odd ? got : part[x];
+    part[x + 1] = odd ? part[x + 1] : got;
+  }
+#pragma unroll
+  for (int x = 0; x < 2; ++x) {
+    const uint32_t got = __shfl_xor_sync(~0u, high ? part[x] : part[x + 2], 2);
+    part[x] = high ? got : part[x];
+    part[x + 2] = high ? part[x + 2] : got;
+  }
+  return make_uint4(part[0], part[1], part[2], part[3]);
+}
+
+// Columns [j, j + 2 N) of the tile, as wgmma leaves them: of each eight a thread has two neighbours, in its row and in that eight below.
+template <class T, int N>
+__device__ __forceinline__ void store_sums(const ClusterArguments &args, const ClusterTile &tile, int j, const float (&sums)[N]) {
+  static_assert(N >= 8 && N % 8 == 0, "four vectors of eight for each four threads");
+  const int lane = static_cast<int>(threadIdx.x & 31), i = tile.i0 + static_cast<int>(threadIdx.x >> 5) * 16 + (lane >> 2), quarter = lane & 3;
+  bool careful = !args.plain;
+  if (tile.looks) {
+    float any[4] = {sums[0], sums[1], sums[2], sums[3]};
+#pragma unroll
+    for (int x = 4; x < N; ++x) any[x % 4] += sums[x];
+    careful = careful || is_nan((any[0] + any[1]) + (any[2] + any[3]));
+  }
+  if (__any_sync(~0u, careful)) {
+#pragma unroll
+    for (int x = 0; x < N; x += 2) store_carefully<T>(args, tile.batch, i + (x & 2) * 4, j + (x >> 2) * 8 + 2 * quarter, sums[x], sums[x + 1]);
+    return;
+  }
+  const auto packed = [&](int x) {
+    const T pair[2] = {narrow<T>(args.alpha * sums[x]), narrow<T>(args.alpha * sums[x + 1])};
+    return static_cast<uint32_t>(*reinterpret_cast<const uint16_t *>(pair)) | static_cast<uint32_t>(*reinterpret_cast<const uint16_t *>(pair + 1)) << 16;
+  };
+  constexpr int vectors = N / 8;
+  uint4 vector[vectors];
+#pragma unroll
+  for (int v = 0; v < vectors; ++v) {
+    // Of four groups of eight columns, or of two groups in both rows.
+    const int x = N == 8 ? 0 : v / 2 * 16 + v % 2 * 2;
+    uint32_t part[4] = {packed(x), packed(x + 4), packed(N == 8 ? 2 : x + 8), packed(N == 8 ? 6 : x + 12)};
+    vector[v] = gather_vector(part);
+  }
+  const auto row = [&](int v) { return i + 8 * (N == 8 ? quarter / 2 : v % 2); };
+  const auto column = [&](int v) { return j + (N == 8 ? quarter % 2 * 8 : v / 2 * 32 + quarter * 8); };
+  if (tile.inside) {
+    T *const to = static_cast<T *>(args.c) + tile.batch * args.c_stride + column(0);
+#pragma unroll
+    for (int v = 0; v < vectors; ++v) *reinterpret_cast<uint4 *>(to + row(v) * args.ldc + v / 2 * 32) = vector[v];
   } else {
 #pragma unroll
-    for (int e = 0; e < 4; ++e)
-      if (j + e >= from && j + e < behind) to[e] = values.value[e];
+    for (int v = 0; v < vectors; ++v) store_within<T>(args, tile, row(v), column(v), vector[v]);
   }
 }
 
-// The same place in another block of the cluster.
-__device__ __forceinline__ uint32_t address_in(uint32_t address, int block) {
-  uint32_t there;
-  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(block));
-  return there;
-}
-__device__ __forceinline__ float4 load4_from(uint32_t address) {
-  float4 v;
-  asm volatile("ld.shared::cluster.v4.f32 {%0,%1,%2,%3}, [%4];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "r"(address) : "memory");
-  return v;
-}
-
-// Adds up the sums of all blocks of the cluster, in their order, and stores this one's share of the tile.
+// Sends the sums of other blocks' columns there, adds what they send to those of its own, in the order of the blocks, and stores them. `gathered` is where what they send
+// arrives, and `there` the barrier that knows when.
 template <class Tr, int Pieces>
-__device__ __forceinline__ void add_and_store(const ClusterArguments &args, const ClusterTile &tile, uint32_t sums, int piece) {
+__device__ __forceinline__ void gather_and_store(const ClusterArguments &args, const ClusterTile &tile, const float (&sums)[Tr::cols * cluster_edge / 2], int piece,
+                                                 uint32_t gathered, uint32_t there) {
   using Shape = ClusterShape<Tr>;
-  using T = typename Tr::T;
-  constexpr int rounds = Shape::vectors / (Shape::consumers * Pieces), most = Pieces >= 8 ? 2 : 4, at_once = rounds < most ? rounds : most;
-  constexpr int row_step = Shape::consumers * Pieces / Shape::per_row;
-  static_assert(rounds % at_once == 0 && Shape::consumers % Shape::per_row == 0, "all threads have as much to store, each in one column");
-  const int index = piece * Shape::consumers + static_cast<int>(threadIdx.x), column = index % Shape::per_row * 4;
-  int row = index / Shape::per_row;
-  uint32_t from[Pieces];
+  constexpr int own = Shape::tile_n / 2 / Pieces, step = Shape::consumers * 16, each = own / 4 * step;
+  const uint32_t at = gathered + threadIdx.x * 16;
+  float mine[own];
 #pragma unroll
-  for (int s = 0; s < Pieces; ++s) from[s] = (Pieces > 1 ? address_in(sums, s) : sums) + (row * Shape::line + column) * static_cast<int>(sizeof(float));
-  T *to = static_cast<T *>(args.c) + tile.batch * args.c_stride + (tile.i0 + row) * args.ldc + tile.j0 + column;
-  const int64_t step = row_step * args.ldc;
-#pragma unroll 1
-  for (int x = 0; x < rounds; x += at_once) {
-    float4 part[at_once][Pieces];
+  for (int s = 0; s < Pieces; ++s)
+    if (s == piece) {
 #pragma unroll
-    for (int y = 0; y < at_once; ++y)
+      for (int x = 0; x < own; ++x) mine[x] = sums[s * own + x];
+    } else {
+      const uint32_t to = hopper::address_in(at + (piece - (piece > s)) * each, s), barrier = hopper::address_in(there, s);
 #pragma unroll
-      for (int s = 0; s < Pieces; ++s) {
-        constexpr int bytes = row_step * Shape::line * static_cast<int>(sizeof(float));
-        part[y][s] = Pieces > 1 ? load4_from(from[s] + y * bytes) : hopper::load4(from[s] + y * bytes);
-        if (y + 1 == at_once) from[s] += at_once * bytes;
-      }
-#pragma unroll
-    for (int y = 0; y < at_once; ++y, row += row_step, to += step) {
-      float4 sum = part[y][0];
-#pragma unroll
-      for (int s = 1; s < Pieces; ++s) sum = make_float4(sum.x + part[y][s].x, sum.y + part[y][s].y, sum.z + part[y][s].z, sum.w + part[y][s].w);
-      store_four<T>(args, tile, to, tile.i0 + row, tile.j0 + column, sum);
+      for (int x = 0; x < own; x += 4) hopper::send4(to + x / 4 * step, barrier, sums[s * own + x], sums[s * own + x + 1], sums[s * own + x + 2], sums[s * own + x + 3]);
     }
-  }
+  hopper::barrier_wait_for_cluster(there, 0);
+#pragma unroll
+  for (int s = 0; s + 1 < Pieces; ++s)
+#pragma unroll
+    for (int x = 0; x < own; x += 4) {
+      const float4 sent = hopper::load4(at + s * each + x / 4 * step);
+      mine[x] += sent.x, mine[x + 1] += sent.y, mine[x + 2] += sent.z, mine[x + 3] += sent.w;
+    }
+  store_sums<typename Tr::T>(args, tile, tile.j0 + piece * 2 * own, mine);
 }
 
 // Assumes: a grid of pieces by column tiles, row tiles and matrices, the pieces of a tile a cluster; m, n, k < 2^30; no operand packed, C apart from A and B, maps of
@@ -226,6 +268,7 @@ __global__ void __launch_bounds__(ClusterShape<Tr>::threads, Tr::resident) clust
   const int tiles_n = static_cast<int>(gridDim.x) >> pieces_log2, tile_j = static_cast<int>(blockIdx.x) >> pieces_log2;
   const int i0 = static_cast<int>(args.a.fill == Fill::lower ? gridDim.y - 1 - blockIdx.y : blockIdx.y) * Shape::tile_m;
   const int j0 = (args.b.fill == Fill::upper ? tiles_n - 1 - tile_j : tile_j) * Shape::tile_n;
+  const int64_t tile_index = (batch * int64_t{gridDim.y} + blockIdx.y) * tiles_n + tile_j;
   const int i_end = min(i0 + Shape::tile_m, args.m), j_end = min(j0 + Shape::tile_n, args.n);
   if (args.c_fill == Fill::lower && i_end - 1 < j0) return;
   if (args.c_fill == Fill::upper && i0 > j_end - 1) return;
@@ -234,22 +277,26 @@ __global__ void __launch_bounds__(ClusterShape<Tr>::threads, Tr::resident) clust
   const int k0 = (first + (length * piece >> pieces_log2)) * edge, k_end = (first + (length * (piece + 1) >> pieces_log2)) * edge;
   const bool masked = args.a.fill != Fill::full || args.b.fill != Fill::full;
   const bool whole_c = args.c_fill == Fill::full || (args.c_fill == Fill::lower ? i0 >= j_end - 1 : i_end - 1 <= j0);
-  ClusterTile tile{i0, j0, batch, whole_c && i0 + Shape::tile_m <= args.m && j0 + Shape::tile_n <= args.n, masked};
+  ClusterTile tile{i0, j0, batch, whole_c && args.aligned && i0 + Shape::tile_m <= args.m && j0 + Shape::tile_n <= args.n, masked};
   asm volatile("" : "+r"(tile.inside), "+r"(tile.looks));
 
   launch_dependents();
   if (length == 0) {  // zeros, and what C held
     wait_for_primary();
     if (threadIdx.x >= Shape::consumers) return;
-    const int index = piece * Shape::consumers + static_cast<int>(threadIdx.x), column = j0 + index % Shape::per_row * 4;
+    constexpr int per_row = Shape::tile_n / 8;
+    const int index = piece * Shape::consumers + static_cast<int>(threadIdx.x), column = j0 + index % per_row * 8;
 #pragma unroll 4
-    for (int i = i0 + index / Shape::per_row; i < i0 + Shape::tile_m; i += (Shape::consumers << pieces_log2) / Shape::per_row)
-      store_four<T>(args, tile, static_cast<T *>(args.c) + batch * args.c_stride + i * args.ldc + column, i, column, make_float4(0, 0, 0, 0));
+    for (int i = i0 + index / per_row; i < i0 + Shape::tile_m; i += (Shape::consumers << pieces_log2) / per_row) {
+      if (args.plain) store_within<T>(args, tile, i, column, make_uint4(0, 0, 0, 0));
+      else
+        for (int x = 0; x < 8; x += 2) store_carefully<T>(args, batch, i, column + x, 0, 0);
+    }
     return;
   }
 
-  const uint32_t base = shared_address(shared_bytes), ring_bytes = static_cast<uint32_t>(args.stages) * Shape::stage_bytes;
-  const uint32_t barriers = base + (ring_bytes > Shape::sum_bytes ? ring_bytes : Shape::sum_bytes);
+  const uint32_t base = shared_address(shared_bytes), gathered = base + static_cast<uint32_t>(args.stages) * Shape::stage_bytes;
+  const uint32_t barriers = gathered + Shape::gathered_bytes(1 << pieces_log2), sums_there = barriers + 8 * 2 * cluster_most_stages;
   const auto full = [&](int s) { return barriers + 8 * s; };
   const auto empty = [&](int s) { return barriers + 8 * (cluster_most_stages + s); };
   const auto a_block = [&](int s, int x) { return base + s * Shape::stage_bytes + x * cluster_block_bytes; };
@@ -262,86 +309,111 @@ __global__ void __launch_bounds__(ClusterShape<Tr>::threads, Tr::resident) clust
   const bool of_a = lane < Tr::rows, along_k = of_a ? ARows : !BRows;
   const int own_row = of_a ? i0 + lane * edge : j0 + (lane - Tr::rows) * edge, own_batch = (of_a ? args.a.many : args.b.many) ? batch : 0;
   const ClusterSpan own_span = span_held(of_a ? a_fill : b_fill, own_row);
-  const auto feed = [&](int s, int k) {
-    const bool held = lane < Tr::rows + Tr::cols && own_span.meets(k);
-    const int blocks = __popc(__ballot_sync(~0u, held));
+  const auto held = [&](int k) { return lane < Tr::rows + Tr::cols && own_span.meets(k); };
+  const auto expect = [&](int s, int k) {
+    const int blocks = __popc(__ballot_sync(~0u, held(k)));
     if (lane == 0) barrier_expect(full(s), blocks * cluster_block_bytes);
-    __syncwarp();
-    if (held) copy_in(a_block(s, lane), of_a ? &args.a_map : &args.b_map, full(s), along_k ? k : own_row, along_k ? own_row : k, own_batch);
   };
-  int fed = k0;
+  const CUtensorMap *const own_map = of_a ? &args.a_map : &args.b_map;
+  const auto feed = [&](int s, int k) {
+    if (held(k)) copy_in(a_block(s, lane), own_map, full(s), along_k ? k : own_row, along_k ? own_row : k, own_batch);
+  };
   if (feeds) {  // a lane a stage
     if (lane < args.stages) {
       barrier_init(full(lane), 1);
       barrier_init(empty(lane), Shape::consumers / 32);
     }
+    if (lane == 0) barrier_init(sums_there, 1);
     publish_barriers();
     fence_async();
+  }
+  __syncthreads();
+  if (pieces_log2 > 0) cluster_arrive();
+  int fed = k0;
+  if (feeds) {
     if (lane < 2) prefetch_map(lane == 0 ? &args.a_map : &args.b_map);
+    if (lane == 0) barrier_expect(sums_there, Shape::gathered_bytes(1 << pieces_log2));
+    for (int s = 0; s < args.stages && k0 + s * edge < k_end; ++s) expect(s, k0 + s * edge);
+    // While the kernel before still runs the blocks that wait fetch what they all read to the L2 cache, each what its tile's place in C is in A and in B.
+    if (tile_index < args.early && piece == (of_a ? 0 : (1 << pieces_log2) - 1)) {
+      const int begin = of_a ? j0 : i0, end = min(begin + (of_a ? Shape::tile_n : Shape::tile_m), args.k);
+      for (int k = begin; k < end; k += edge)
+        if (held(k)) prefetch_box(own_map, along_k ? k : own_row, along_k ? own_row : k, own_batch);
+    }
     __syncwarp();
     wait_for_primary();
     for (int s = 0; s < args.stages && fed < k_end; ++s, fed += edge) feed(s, fed);
   }
-  __syncthreads();
   wait_for_primary();
 
   constexpr int consumer_barrier = 1;
   if (threadIdx.x < Shape::consumers) {
-    if (k0 < k_end) {
-      const int group = Tr::rows == 1 ? 0 : __shfl_sync(~0u, static_cast<int>(threadIdx.x / 128), 0);
-      float sums[Shape::tile_n / 2];
+    float sums[Shape::tile_n / 2];
 #pragma unroll
-      for (float &sum : sums) sum = 0;
+    for (float &sum : sums) sum = 0;
+    if (k0 < k_end) {  // else there are more pieces than stages
+      const int group = Tr::rows == 1 ? 0 : __shfl_sync(~0u, static_cast<int>(threadIdx.x / 128), 0);
       pin(sums);
       const ClusterSpan a_whole = span_whole(a_fill, args.a.unit, i0, Shape::tile_m), b_whole = span_whole(b_fill, args.b.unit, j0, Shape::tile_n);
-      const ClusterSpan whole{max(a_whole.begin, b_whole.begin), min(a_whole.end, b_whole.end)};
-      int stage = 0, before = -1;  // before: the stage whose product may still run
-      uint32_t phase = 0;
+      ClusterSpan whole{max(a_whole.begin, b_whole.begin), min(a_whole.end, b_whole.end)};
+      // Of descriptors only the low halves change, and those do not overflow: the compiler cannot know. What a step needs runs along, in registers: with four warps each
+      // instruction of a step takes as long as a sixteenth of its products.
+      const uint64_t block = descriptor(base, cluster_block_bytes, 1024);
+      uint32_t ready = full(0), low = static_cast<uint32_t>(block), phase = 0, before = 0;  // before: `ready` of the stage whose product may still run
+      uint32_t last = full(args.stages), first = low;
+      asm volatile("" : "+r"(whole.begin), "+r"(whole.end), "+r"(ready), "+r"(low), "+r"(last), "+r"(first));
 #pragma unroll 1
       for (int k = k0; k < k_end; k += edge) {
-        barrier_wait(full(stage), phase);
+        barrier_wait(ready, phase);
         if (!whole.meets(k)) {  // 64 threads a block
           const int line = static_cast<int>(threadIdx.x) & 63;
           const bool exists = k + line < args.k;
 #pragma unroll 1
           for (int x = static_cast<int>(threadIdx.x) >> 6; x < Tr::rows + Tr::cols; x += Shape::consumers / 64) {
-            if (x < Tr::rows) mask_line<T>(a_block(stage, x), line, k - i0 - x * edge, a_fill, ARows ? a_fill : flipped(a_fill), args.a.unit, exists);
-            else mask_line<T>(a_block(stage, x), line, k - j0 - (x - Tr::rows) * edge, b_fill, BRows ? flipped(b_fill) : b_fill, args.b.unit, exists);
+            const bool in_a = x < Tr::rows;
+            const Fill held = in_a ? a_fill : b_fill;
+            mask_line<T>(base + (low - first) * 16 + x * cluster_block_bytes, line, k - (in_a ? i0 + x * edge : j0 + (x - Tr::rows) * edge), held,
+                         (in_a ? ARows : !BRows) ? held : flipped(held), in_a ? args.a.unit : args.b.unit, exists);
           }
           fence_async();
           named_barrier(consumer_barrier, Shape::consumers);
         }
-        // Only the low halves change, and those do not overflow: the compiler cannot know.
-        const uint64_t a = descriptor(a_block(stage, group), cluster_block_bytes, 1024), b = descriptor(b_block(stage, 0), cluster_block_bytes, 1024);
-        const auto from = [](uint64_t x, uint32_t by) { return x >> 32 << 32 | (static_cast<uint32_t>(x) + by); };
+        const auto from = [&](uint32_t bytes) { return block >> 32 << 32 | (low + bytes / 16); };
         wgmma_fence();
 #pragma unroll
         for (int x = 0; x < edge / 16; ++x)  // 16 k: 32 bytes of a line along k, or 16 lines of 128 bytes
-          mma_16<Shape::tile_n, std::is_same_v<T, __nv_bfloat16>, ARows, !BRows>(sums, from(a, (ARows ? 2 : 128) * x), from(b, (BRows ? 128 : 2) * x));
+          mma_16<Shape::tile_n, std::is_same_v<T, __nv_bfloat16>, ARows, !BRows>(sums, from(group * cluster_block_bytes + (ARows ? 32 : 2048) * x),
+                                                                                 from(Shape::a_bytes + (BRows ? 2048 : 32) * x));
         wgmma_commit();
         wgmma_wait<1>();
-        barrier_arrive_if(before >= 0 && lane == 0, empty(before < 0 ? 0 : before));
-        before = stage;
-        if (++stage == args.stages) {
-          stage = 0;
+        barrier_arrive_if(before != 0 && lane == 0, before + 8 * cluster_most_stages);
+        before = ready;
+        ready += 8;
+        low += Shape::stage_bytes / 16;
+        if (ready == last) {
+          ready = full(0);
+          low = first;
           phase ^= 1;
         }
       }
       wgmma_wait<0>();
       pin(sums);
-      named_barrier(consumer_barrier, Shape::consumers);  // the ring is free
-      const int row = static_cast<int>(threadIdx.x >> 5) * 16 + (lane >> 2);
-      float *const to = reinterpret_cast<float *>(shared_bytes) + row * Shape::line + 2 * (lane & 3);
-#pragma unroll
-      for (int x = 0; x < Shape::tile_n / 2; x += 2) *reinterpret_cast<float2 *>(to + (x >> 1 & 1) * 8 * Shape::line + (x >> 2) * 8) = make_float2(sums[x], sums[x + 1]);
-    } else {  // more pieces than stages
-      for (int x = static_cast<int>(threadIdx.x); x < Shape::sum_bytes / 16; x += Shape::consumers) store4(base + x * 16, make_float4(0, 0, 0, 0));
+    }
+    if (pieces_log2 == 0) {
+      store_sums<T>(args, tile, j0, sums);
+    } else {
+      cluster_wait();  // the others have begun
+      if (pieces_log2 == 1) gather_and_store<Tr, 2>(args, tile, sums, piece, gathered, sums_there);
+      else if (pieces_log2 == 2) gather_and_store<Tr, 4>(args, tile, sums, piece, gathered, sums_there);
+      else if constexpr (Shape::most_pieces == 8) gather_and_store<Tr, 8>(args, tile, sums, piece, gathered, sums_there);
     }
   } else if (feeds) {
     int s = 0;
     uint32_t phase = 0;
     for (; fed < k_end; fed += edge) {
       barrier_wait(empty(s), phase);
+      expect(s, fed);
+      __syncwarp();
       feed(s, fed);
       if (++s == args.stages) {
         s = 0;
@@ -349,17 +421,6 @@ __global__ void __launch_bounds__(ClusterShape<Tr>::threads, Tr::resident) clust
       }
     }
   }
-  __syncwarp();
-  if (pieces_log2 > 0) cluster_barrier();
-  else __syncthreads();
-  if (threadIdx.x < Shape::consumers) {
-    if (pieces_log2 == 0) add_and_store<Tr, 1>(args, tile, base, 0);
-    else if (pieces_log2 == 1) add_and_store<Tr, 2>(args, tile, base, piece);
-    else if (pieces_log2 == 2) add_and_store<Tr, 4>(args, tile, base, piece);
-    else add_and_store<Tr, 8>(args, tile, base, piece);
-  }
-  __syncwarp();
-  if (pieces_log2 > 0) cluster_barrier_relaxed();  // what others still read must stay
 #endif
 }
 
@@ -378,7 +439,7 @@ constexpr ClusterVariant cluster_variant() {
     cudaLaunchConfig_t config{};
     config.gridDim = grid;
     config.blockDim = dim3(Shape::threads);
-    config.dynamicSmemBytes = Shape::shared_bytes(arguments.stages);
+    config.dynamicSmemBytes = Shape::shared_bytes(arguments.stages, 1 << arguments.pieces_log2);
     config.stream = stream;
     config.attrs = attributes;
     config.numAttrs = 2;
@@ -386,7 +447,7 @@ constexpr ClusterVariant cluster_variant() {
                                : (b_rows ? cluster_product<Tr, false, true> : cluster_product<Tr, false, false>);
     TRITRI_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, arguments));
   };
-  return {Shape::tile_m, Shape::tile_n, Tr::resident, Shape::vectors / Shape::consumers, Tr::costs, Shape::shared_bytes, load, launch};
+  return {Shape::tile_m, Shape::tile_n, Tr::resident, Shape::most_pieces, Shape::tile_m * Shape::tile_n / (4 * Shape::consumers), Tr::costs, Shape::shared_bytes, load, launch};
 }
 
 }  // namespace tritri::cuda

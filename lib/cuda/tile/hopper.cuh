@@ -65,6 +65,13 @@ __device__ __forceinline__ void barrier_wait_after(const uint32_t (&values)[N][4
       "again:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1, %2;\n"
       "@!done bra again;\n}" ::"r"(barrier), "r"(phase), "r"(all) : "memory");
 }
+// For what other blocks of the cluster have sent.
+__device__ __forceinline__ void barrier_wait_for_cluster(uint32_t barrier, uint32_t phase) {
+  asm volatile(
+      "{\n.reg .pred done;\n"
+      "again:\nmbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n"
+      "@!done bra again;\n}" ::"r"(barrier), "r"(phase) : "memory");
+}
 // Among `threads` threads of the block; 0 is __syncthreads.
 __device__ __forceinline__ void named_barrier(int id, int threads) { asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory"); }
 
@@ -73,10 +80,9 @@ __device__ __forceinline__ void publish_barriers() { asm volatile("fence.mbarrie
 __device__ __forceinline__ void cluster_barrier() {
   asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
 }
-// Which orders no stores: the form above waits until those to global memory have arrived, too.
-__device__ __forceinline__ void cluster_barrier_relaxed() {
-  asm volatile("barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
-}
+// Its two halves, for whole warps. The first orders nothing but the barriers that are published: the form above waits until stores to global memory have arrived, too.
+__device__ __forceinline__ void cluster_arrive() { asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory"); }
+__device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.wait.aligned;" ::: "memory"); }
 __device__ __forceinline__ int cluster_rank() {
   uint32_t rank;
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
@@ -100,6 +106,16 @@ __device__ __forceinline__ float4 load4_if(bool loads, uint32_t address) {
 }
 __device__ __forceinline__ void store4(uint32_t address, float4 v) {
   asm volatile("st.shared.v4.f32 [%0], {%1,%2,%3,%4};" ::"r"(address), "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w) : "memory");
+}
+// The same place in another block of the cluster.
+__device__ __forceinline__ uint32_t address_in(uint32_t address, int block) {
+  uint32_t there;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(block));
+  return there;
+}
+// Into another block's shared memory, whose barrier is told of the bytes.
+__device__ __forceinline__ void send4(uint32_t address, uint32_t barrier, float x, float y, float z, float w) {
+  asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1,%2,%3,%4}, [%5];" ::"r"(address), "f"(x), "f"(y), "f"(z), "f"(w), "r"(barrier) : "memory");
 }
 __device__ __forceinline__ uint32_t load1(uint32_t address) {
   uint32_t v;
@@ -172,6 +188,10 @@ __device__ __forceinline__ void copy_in_all(uint32_t to, const CUtensorMap *map,
   asm volatile(
       "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%3,%4,%5}], [%2], %6;" ::"r"(to),
       "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z), "h"(blocks) : "memory");
+}
+// To the L2 cache alone: harmless at any time.
+__device__ __forceinline__ void prefetch_box(const CUtensorMap *map, int x, int y, int z) {
+  asm volatile("cp.async.bulk.prefetch.tensor.3d.L2.global [%0, {%1,%2,%3}];" ::"l"(map), "r"(x), "r"(y), "r"(z) : "memory");
 }
 // So that the first copy finds it on the chip.
 __device__ __forceinline__ void prefetch_map(const CUtensorMap *map) { asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory"); }
