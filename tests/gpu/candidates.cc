@@ -1,5 +1,5 @@
 // Times every candidate of the CUDA device's choice: products x types x sizes x batches, as JSON lines, replayed from a CUDA graph so that the host's share is left
-// out. Beside each candidate stands what the cost model expects. tests/gpu/host/choices.cc replays the committed table. Arguments: [--seconds N] (stop
+// out, each time with operands elsewhere in memory. Beside each candidate stands what the cost model expects. tests/gpu/host/choices.cc replays the committed table. Arguments: [--seconds N] (stop
 // before; default 600) [--largest N] (default 8192) [--part I/N] (every Nth problem from the Ith on, so that several short runs make one table).
 #include <algorithm>
 #include <chrono>
@@ -151,6 +151,16 @@ class Bench {
     TRITRI_CUDA_CHECK(cudaMemcpy(b_.get(), a_.get(), most_elements_bytes, cudaMemcpyDeviceToDevice));
   }
 
+  // The product with operands of its own, as far as memory reaches.
+  Problem elsewhere(Problem p, int turn) const {
+    constexpr int64_t align = int64_t{1} << 20;
+    const int64_t bytes = (p.m * p.n * p.batch * element_bytes(p.dtype) + align - 1) / align * align, at = turn % (most_elements_bytes / bytes) * bytes;
+    p.a.data = static_cast<const char *>(p.a.data) + at;
+    p.b.data = static_cast<const char *>(p.b.data) + at;
+    p.c.data = static_cast<char *>(p.c_data()) + at;
+    return p;
+  }
+
   void run(const Problem &p, const Choice &choice) {
     if (choice.plan.algorithm == TRITRI_ALGORITHM_CUBLAS) run_cublas(blas_, p, choice.cublas, workspace_.get(), stream_.get());
     else kernels()[static_cast<size_t>(choice.plan.kernel)]->launch(p, choice.plan, workspace_.get(), traits_, stream_.get());
@@ -173,7 +183,7 @@ class Bench {
       cudaGraph_t graph;
       cudaGraphExec_t ready;
       TRITRI_CUDA_CHECK(cudaStreamBeginCapture(stream_.get(), cudaStreamCaptureModeThreadLocal));
-      for (int x = 0; x < count; ++x) run(p, choice);
+      for (int x = 0; x < count; ++x) run(elsewhere(p, x), choice);
       TRITRI_CUDA_CHECK(cudaStreamEndCapture(stream_.get(), &graph));
       TRITRI_CUDA_CHECK(cudaGraphInstantiate(&ready, graph, 0));
       TRITRI_CUDA_CHECK(cudaGraphDestroy(graph));
