@@ -43,7 +43,12 @@ double seconds_of(const Problem &p, const ClusterVariant &v, const Load &load, i
   const double again = std::cbrt(std::max(1.0, (fill_bytes(p, p.a) + fill_bytes(p, p.b)) / static_cast<double>(traits.l2_bytes)));
   constexpr double zeros = 0.4;  // of a tile without sums, which is stored as well
   const double empty = p.c.fill == Fill::full ? static_cast<double>(load.all) - load.tiles : 0;
-  const double busy = ((load.tiles + zeros * empty) * pieces * v.costs.tile + load.stages * again * stage) / traits.multiprocessors;
+  // Tiles that a cut through C crosses look at each place.
+  const double crossed = p.c.fill == Fill::full ? 0 : 0.36e-6 * static_cast<double>(v.tile_m * v.tile_n) / 4096 * std::ceil(static_cast<double>(std::min(p.m, p.n)) / v.tile_m) * static_cast<double>(p.batch);
+  // Where all sums are as long, a last round takes its time however few its blocks are.
+  const double round = load.tiles * pieces / (traits.multiprocessors * v.resident), whole = std::floor(round);
+  const double last = p.a.fill == Fill::full && p.b.fill == Fill::full && whole > 0 && round > whole ? std::max(round, whole + 0.6) / round : 1;
+  const double busy = last * ((load.tiles + zeros * empty) * pieces * v.costs.tile + crossed + load.stages * again * stage) / traits.multiprocessors;
   const double work = std::max(busy, memory);
   const double wait = (std::ceil(static_cast<double>(load.longest) / pieces) - 1) * v.costs.step + (pieces_log2 > 0 ? 1 + pieces_log2 : 0) * v.costs.share;
   constexpr double careful = 0.4e-6;  // four elements of every thread, at which it looks one by one

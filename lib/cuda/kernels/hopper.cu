@@ -21,14 +21,14 @@ namespace tritri::cuda {
 namespace hopper {
 namespace {
 
-// Measured on an H200: what a stage takes a worker, what a launch takes beside its work, what a tile costs beside its stages, and what more it costs in a batch. What diagonals spare counts
-// where that balances better.
+// Measured on an H200: what a stage takes a worker, what a launch takes beside its work, what a tile costs beside its stages, what more it costs in a batch, and what the
+// diagonal of an input costs. What diagonals spare counts where that balances better.
 template <class T> struct Model;
-template <> struct Model<Float32> { static constexpr double stage = 1.08e-6, launch = 4e-6, many = 2e-6; static constexpr int spared = 0; static constexpr Costs costs{3, 8, 11, 12}; };
-template <> struct Model<Tf32<256, 2>> { static constexpr double stage = 0.71e-6, launch = 8e-6, many = 3.3e-6; static constexpr int spared = 3; static constexpr Costs costs{4, 8, 6, 11}; };
-template <> struct Model<Tf32<128, 1>> { static constexpr double stage = 0.47e-6, launch = 1.7e-6, many = 0.3e-6; static constexpr int spared = 2; static constexpr Costs costs{8, 16, 1, 1}; };
-template <bool B> struct Model<Half<B, 256, 2>> { static constexpr double stage = 0.65e-6, launch = 4e-6, many = 1e-6; static constexpr int spared = 0; static constexpr Costs costs{6, 8, 6, 11}; };
-template <bool B> struct Model<Half<B, 128, 1>> { static constexpr double stage = 0.44e-6, launch = 2e-6, many = 2.4e-6; static constexpr int spared = 0; static constexpr Costs costs{5, 16, 1, 1}; };
+template <> struct Model<Float32> { static constexpr double stage = 1.08e-6, launch = 4e-6, many = 2e-6, masks = 0; static constexpr int spared = 0; static constexpr Costs costs{3, 8, 11, 12}; };
+template <> struct Model<Tf32<256, 2>> { static constexpr double stage = 0.71e-6, launch = 8e-6, many = 3.3e-6, masks = 0; static constexpr int spared = 3; static constexpr Costs costs{4, 8, 6, 11}; };
+template <> struct Model<Tf32<128, 1>> { static constexpr double stage = 0.47e-6, launch = 1.7e-6, many = 0.3e-6, masks = 0; static constexpr int spared = 2; static constexpr Costs costs{8, 16, 1, 1}; };
+template <bool B> struct Model<Half<B, 256, 2>> { static constexpr double stage = 0.65e-6, launch = 4e-6, many = 1e-6, masks = 0; static constexpr int spared = 0; static constexpr Costs costs{6, 8, 6, 11}; };
+template <bool B> struct Model<Half<B, 128, 1>> { static constexpr double stage = 0.4e-6, launch = 1e-6, many = 4e-6, masks = 2.3e-6; static constexpr int spared = 0; static constexpr Costs costs{5, 16, 1, 1}; };
 
 constexpr int64_t kMostColumns = INT_MAX - 1024;
 constexpr int64_t kMostBlocks = 65535, kMostRows = kMostBlocks * kArrangeEdge;  // of a grid's second and third dimension
@@ -184,7 +184,7 @@ Plan plan(const Problem &p, const GpuTraits &traits) {
       plan.pieces = std::max({plan.pieces, int64_t{2}, static_cast<int64_t>(std::ceil(load.longest / load.piece_limit(workers, Model<T>::costs)))});
     }
     const double work = Model<T>::stage * load.longest_worker(workers, Model<T>::costs), moved = memory * static_cast<double>(t.rows_end() - t.rows_from) / static_cast<double>(t.tiles_m());
-    plan.seconds += Model<T>::launch + std::sqrt(std::hypot(work * work, moved * moved));  // the greater one, nearly
+    plan.seconds += Model<T>::launch + Model<T>::masks * ((p.a.fill != Fill::full) + (p.b.fill != Fill::full)) + std::sqrt(std::hypot(work * work, moved * moved));  // the greater one, nearly
     // That some tiles are stored an element at a time, on edges or on a cut through C, is not seen; that C's lines are not aligned is.
     const double tiles = std::max(1.0, load.tiles / workers);
     if (!mappable(p.c, sizeof(typename T::Element))) plan.seconds += kApart<T> * T::accumulators * tiles;

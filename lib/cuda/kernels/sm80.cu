@@ -48,9 +48,9 @@ double seconds_of(const Problem &p, const Sm80Variant &v, const GpuTraits &trait
   const double work = sums.k * v.tile_m * v.tile_n * real_products * batch * apart * last_round;
   const double blocks = static_cast<double>(ceil_div(p.m, v.tile_m)) * static_cast<double>(ceil_div(p.n, v.tile_n)) * batch;
   const double together = std::clamp(blocks / sms, 1.0, static_cast<double>(v.resident));
-  // The longest sum of all, on a multiprocessor that `together` blocks share.
+  // The longest sum of all, on a multiprocessor that `together` blocks share. Of four, some have shorter ones.
   const double length = static_cast<double>(k_range(p.a.fill, p.b.fill, p.k, {0, p.m}, {0, p.n}).size());
-  const double longest = static_cast<double>(v.tile_m) * v.tile_n * length * real_products * together;
+  const double longest = static_cast<double>(v.tile_m) * v.tile_n * length * real_products * std::min(together, 3.0);
   const double rate_per_sm = unit / sms * shared_rate(together);
   const double bytes = static_cast<double>(p.m) * static_cast<double>(p.n) * batch * static_cast<double>(element_bytes(p.dtype));
   // Where many short tiles follow each other on a multiprocessor, what each takes beside its products is not hidden; least so among matrices of a batch.
