@@ -9,7 +9,7 @@ namespace tritri::cpu {
 struct BlockedSettings {
   int threads = 1;                             // at most; small products take fewer
   const KernelSet *kernels = &best_kernels();
-  int64_t small = 512;                         // k up to which products take the short way, at most 512
+  int64_t small = 768;                         // k up to which products take the short way, where that is faster
   int64_t pack_bytes = int64_t{160} << 20;     // packed memory per operand, about
   int64_t far_bytes = int64_t{8} << 20;        // from which a batch of small matrices is taken for one that no cache holds
   double seconds_to_wake = 8e-6;               // a helper: 4 us of the caller's time, 11 after a pause

@@ -17,14 +17,14 @@ struct Packed {
   int64_t along, across, imaginary;
 };
 
-// Sums lie row by row, `step` apart; imaginary parts at a distance from the real ones.
+// Sums lie row by row, `step` apart; imaginary parts at a distance from the real ones, or right behind each.
 template <class T>
 class Finish {
  public:
   using W = typename Accumulator<T>::type;
   using R = typename RealOf<W>::type;
 
-  Finish(const Problem &problem, int64_t step, int64_t imaginary) : p_(problem), step_(step), imaginary_(imaginary) {}
+  Finish(const Problem &problem, int64_t step, int64_t imaginary) : p_(problem), step_(step), imaginary_(imaginary), across_(planes == 2 && imaginary == 1 ? 2 : 1) {}
 
   // Whether sums are C as they are.
   bool plain() const { return alpha_is_1_ && beta_is_0_; }
@@ -38,9 +38,9 @@ class Finish {
         const Range own = cut(k_range(p_.a.fill, p_.b.fill, p_.k, {row, row + 1}, {col, col + 1}), k);
         const R *u = a.data + (own.begin - k.begin) * a.along + (row - rows.begin) * a.across;
         const R *v = b.data + (own.begin - k.begin) * b.along + (col - cols.begin) * b.across;
-        R *re = sums + (row - rows.begin) * step_ + col - cols.begin, sum_re(0), sum_im(0);
+        R *re = sums + (row - rows.begin) * step_ + (col - cols.begin) * across_, sum_re(0), sum_im(0);
         for (int64_t l = own.begin; l < own.end; ++l, u += a.along, v += b.along) {
-          if constexpr (Kernel<W>::planes == 1) {
+          if constexpr (planes == 1) {
             sum_re += u[0] * v[0];
           } else {
             sum_re += u[0] * v[0] - u[a.imaginary] * v[b.imaginary];
@@ -48,7 +48,7 @@ class Finish {
           }
         }
         re[0] = sum_re;
-        if constexpr (Kernel<W>::planes == 2) re[imaginary_] = sum_im;
+        if constexpr (planes == 2) re[imaginary_] = sum_im;
       }
     }
     return true;
@@ -62,7 +62,7 @@ class Finish {
   // C = alpha sums + beta C where C holds something.
   void store(Range rows, Range cols, const R *sums, T *c) const {
     if (k_range(p_.a.fill, p_.b.fill, p_.k, rows, cols).empty()) return blank(rows, cols, c);
-    const R *sum = sums - cols.begin;
+    const R *sum = sums - cols.begin * across_;
     if (!p_.c.packed && block_is_whole(p_.c.fill, false, rows, cols) && live(rows, cols)) {
       T *line = c + p_.c.offset(rows.begin, 0);
       for (int64_t row = rows.begin; row < rows.end; ++row, line += p_.c.ld, sum += step_) combine(line, cols, sum);
@@ -107,10 +107,10 @@ class Finish {
   void combine(T *line, Range columns, const R *sum) const {
     // Copies, which no store to C can change.
     const std::complex<double> alpha = p_.alpha, beta = p_.beta;
-    const int64_t imaginary = imaginary_;
+    const int64_t imaginary = imaginary_, across = across_;
     const auto value = [&](int64_t j) {
-      if constexpr (Kernel<W>::planes == 1) return sum[j];
-      else return W(sum[j], sum[j + imaginary]);
+      if constexpr (planes == 1) return sum[j];
+      else return W(sum[j * across], sum[j * across + imaginary]);
     };
     if (plain()) {
       for (int64_t j = columns.begin; j < columns.end; ++j) line[j] = convert<T>(value(j));
@@ -119,8 +119,10 @@ class Finish {
     }
   }
 
+  static constexpr int planes = Kernel<W>::planes;
+
   const Problem &p_;
-  int64_t step_, imaginary_;
+  int64_t step_, imaginary_, across_;  // numbers, the last from column to column
   bool alpha_is_1_ = p_.alpha == std::complex<double>(1, 0), beta_is_0_ = p_.beta == std::complex<double>(0, 0);
 };
 

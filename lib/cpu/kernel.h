@@ -71,11 +71,9 @@ struct SmallKernel {
   static constexpr int64_t row_step = 256 + 64 / int64_t{sizeof(R)};  // between packed rows: an odd number of cache lines, so that they do not evict each other
 
   int mr, nr;
-  // Each says whether all of the tile is finite. in_place: mr rows of A where the caller has them, or packed likewise; by_row[rows - 1]: fewer, packed in rows, row_step apart; by_k: in
-  // a panel, as a Kernel's. Complex numbers go by k, where their tiles are whole: mr rows of real parts, then mr of imaginary ones; or in place, where all of them lie as the caller
-  // has them, real and imaginary parts in turn, nr / 2 columns in a tile.
+  // Each says whether all of the tile is finite. in_place: mr rows of A where the caller has them, or packed likewise; by_row[rows - 1]: fewer, packed in rows, row_step apart. Complex
+  // numbers, in place alone, lie as the caller has them, A and B and C: real and imaginary parts in turn, nr / 2 columns in a tile.
   bool (*by_row[7])(const SmallTile<R> &);
-  bool (*by_k)(const SmallTile<R> &);
   SmallInPlace<R> in_place;
   void (*load)(const BandCopy<R> &);
   void (*load_across)(const BandCopy<R> &);

@@ -79,8 +79,8 @@ class Packer {
   // Whether lines run along k, so that panels share none.
   bool lines_along_k() const { return view_.row_lines; }
 
-  // Whether rows of real numbers can be had as they lie in memory, and whether lines need no packing where only the fill's elements are read.
-  bool has_rows() const { return std::is_same_v<T, R> && view_.row_lines && !tf32_; }
+  // Whether `rows` can be had, and whether lines need no packing where only the fill's elements are read.
+  bool has_rows() const { return planes == 2 || (std::is_same_v<T, R> && view_.row_lines && !tf32_); }
   bool plain() const { return std::is_same_v<T, W> && !tf32_ && !view_.unit && !view_.packed && !(planes == 2 && view_.conj); }
 
   // Instead of a panel, rows [p.begin, p.end) of it, `step` apart, with zeros and ones likewise; complex ones as they lie in memory, real and imaginary parts in turn.

@@ -15,11 +15,12 @@ class SmallProduct {
  public:
   using W = typename Accumulator<T>::type;
   using R = typename RealOf<W>::type;
-  static constexpr int64_t longest = 512, widest = 256;  // k, and columns at a time; a few columns may have more k
+  // k, and columns at a time. A few columns may have more k.
+  static constexpr int64_t longest = Kernel<W>::planes == 2 ? 768 : 576, widest = 256;
 
   static bool fits(const Problem &p, int64_t limit) {
     if (p.n <= std::min(limit, widest) && p.k * padded(p.n) <= most_of_b) return true;
-    const int64_t most = p.a.row_lines ? longest : planes == 2 ? 384 : 256;  // columns of A are packed again for every block of C's
+    const int64_t most = p.a.row_lines ? longest : planes == 2 ? 384 : widest;  // columns of A are packed again for every block of C's
     return p.k <= std::min(limit, most) && (p.n <= columns(p) || !(p.c_is_a || p.c_is_b));
   }
 
@@ -28,7 +29,7 @@ class SmallProduct {
   SmallProduct(const Problem &problem, const KernelSet &kernels, bool far = false)
       : p_(problem), kernel_(kernels.small<W>()), tf32_(p_.compute == TRITRI_COMPUTE_TF32), pack_a_(p_.a, kernel_.mr, tf32_, kernel_),
         pack_b_(transposed(p_.b), kernel_.nr, tf32_, kernel_), pack_b_rows_(p_.b, kernel_.nr, tf32_, kernel_),
-        finish_(p_, kernel_.row_step, kernel_.mr * kernel_.row_step), far_(far && p_.n * int64_t{sizeof(T)} > 128) {}
+        finish_(p_, planes * kernel_.row_step, planes == 2 ? 1 : 0), far_(far && p_.n * int64_t{sizeof(T)} > 128) {}
 
   // Numbers of workspace: for B, and for strips.
   int64_t b_numbers() const { return std::max(p_.k * b_step_, (std::min(p_.n, columns_) + nr_ - 1) / nr_ * b_across_); }
@@ -82,7 +83,6 @@ class SmallProduct {
  private:
 
   static constexpr int planes = Kernel<W>::planes;
-  static constexpr int64_t per = std::is_same_v<T, W> ? planes : 1;  // numbers of an element where the caller has it
   static R *numbers_of(T *x) { return reinterpret_cast<R *>(x); }
   static const R *numbers_of(const T *x) { return reinterpret_cast<const R *>(x); }
   static constexpr int64_t padded(int64_t n) { return (n + 15) / 16 * 16; }
@@ -99,7 +99,7 @@ class SmallProduct {
   struct Strip {
     Range rows, held;
     Packed<R> a;
-    bool (*run)(const SmallTile<R> &);
+    bool (*run)(const SmallTile<R> &) = nullptr;
     int64_t step = 0;  // SmallTile::a_step
   };
 
@@ -123,15 +123,15 @@ class SmallProduct {
     for (int64_t i = 0; i < p_.m && a_first_; i += kernel_.mr) pack_a(a, i, packed_a + i / kernel_.mr * strip_numbers());
     for (int64_t i = rows.begin; i < rows.end; i += kernel_.mr) {
       const int upper = p_.a.fill == Fill::upper;
-      Strip strip{{i, std::min(i + kernel_.mr, rows.end)}, pack_a_.held(i), {packed_a, a_along_, a_across_, interleaved_ ? 1 : kernel_.mr}, kernel_.by_k};
+      Strip strip{{i, std::min(i + kernel_.mr, rows.end)}, pack_a_.held(i), {packed_a, a_along_, a_across_, 1}};
       if (a_in_place_ && strip.rows.size() == kernel_.mr) {
-        strip.step = per * p_.a.ld;
-        if (p_.a.row_lines) strip.a = {numbers_of(a + i * p_.a.ld + strip.held.begin), per, strip.step, 1};
-        else strip.a = {numbers_of(a + strip.held.begin * p_.a.ld + i), strip.step, per, 1};
+        strip.step = planes * p_.a.ld;
+        if (p_.a.row_lines) strip.a = {numbers_of(a + i * p_.a.ld + strip.held.begin), planes, strip.step, 1};
+        else strip.a = {numbers_of(a + strip.held.begin * p_.a.ld + i), strip.step, planes, 1};
         strip.run = kernel_.in_place.run[!p_.a.row_lines][upper];
       } else if (a_rows_ && few_rows(strip.rows)) {
         strip.run = kernel_.by_row[strip.rows.size() - 1];
-      } else if (a_rows_ || planes == 1) {  // as if the caller had them so
+      } else {  // as if the caller had them so
         strip.step = a_rows_ ? a_across_ : a_along_;
         strip.run = kernel_.in_place.run[!a_rows_][upper];
       }
@@ -142,14 +142,17 @@ class SmallProduct {
       for (int64_t j = cols.begin; j < cols.end; j += nr_, panel += b_across_) {
         if (ahead) ahead->piece();
         const Range some{j, std::min(j + nr_, cols.end)};
-        if (touches(p_.c.fill, strip.rows, some)) tile(strip, some, panel, sums + j - cols.begin, target);
+        if (touches(p_.c.fill, strip.rows, some)) tile(strip, some, panel, sums + planes * (j - cols.begin), target);
       }
       if (!direct_) store(strip.rows, cols, sums, c);
-      if (streamed_) kernel_.stream(strip_of_c, numbers_of(c + i * p_.c.ld), per * strip.rows.size() * p_.c.ld);
+      if (streamed_) kernel_.stream(strip_of_c, numbers_of(c + i * p_.c.ld), planes * strip.rows.size() * p_.c.ld);
     }
   }
 
-  int64_t strip_numbers() const { return kernel_.mr * (a_rows_ ? a_across_ : planes * p_.k); }  // of A
+  int64_t strip_numbers() const { return kernel_.mr * (a_rows_ ? a_across_ : p_.k); }  // of A
+
+  // Between packed rows of A, elements: an odd number of cache lines.
+  static int64_t row_step(int64_t k) { return SmallKernel<W>::row_step + (std::max<int64_t>(k - widest, 0) + 31) / 32 * 32; }
 
   // The last ones, for which there are kernels.
   bool few_rows(Range rows) const { return planes == 1 && rows.size() < kernel_.mr && a_across_ == kernel_.row_step; }
@@ -175,21 +178,21 @@ class SmallProduct {
     x.b_step = b_step_;
     x.a_step = strip.step;
     x.diagonal = p_.a.fill == Fill::full ? k.size() : rows.begin - k.begin;
-    const Packed<R> first_a{x.a, strip.a.along, strip.a.across, strip.a.imaginary}, first_b{x.b, b_step_, interleaved_ ? per : 1, interleaved_ ? 1 : nr_};
+    const Packed<R> first_a{x.a, strip.a.along, strip.a.across, strip.a.imaginary}, first_b{x.b, b_step_, planes, 1};
     if (direct_) {
       x.rows = rows.size();
       x.c = numbers_of(c + rows.begin * p_.c.ld + cols.begin);
-      x.c_step = per * p_.c.ld;
+      x.c_step = planes * p_.c.ld;
       x.whole = cols.size() == nr_ && block_is_whole(p_.c.fill, false, rows, cols);
-      x.band = {0, 0, per * cols.size(), 0, per * cols.size()};
-      if (p_.c.fill == Fill::lower) x.band.end = per * std::min<int64_t>(rows.begin + 1 - cols.begin, nr_), x.band.end_step = per;
-      if (p_.c.fill == Fill::upper) x.band.begin = per * std::max<int64_t>(rows.begin - cols.begin, -kernel_.mr), x.band.begin_step = per;
+      x.band = {0, 0, planes * cols.size(), 0, planes * cols.size()};
+      if (p_.c.fill == Fill::lower) x.band.end = planes * std::min<int64_t>(rows.begin + 1 - cols.begin, nr_), x.band.end_step = planes;
+      if (p_.c.fill == Fill::upper) x.band.begin = planes * std::max<int64_t>(rows.begin - cols.begin, -kernel_.mr), x.band.begin_step = planes;
       if (!strip.run(x) && finish_.mend(k, rows, cols, first_a, first_b, sums)) finish_.store(rows, cols, sums, c);
       return;
     }
     x.rows = a_rows_ && few_rows(rows) ? rows.size() : kernel_.mr;
     x.c = sums;
-    x.c_step = kernel_.row_step;
+    x.c_step = planes * kernel_.row_step;
     x.whole = true;
     if (!strip.run(x)) finish_.mend(k, rows, cols, first_a, first_b, sums);
   }
@@ -214,18 +217,16 @@ class SmallProduct {
   Packer<T> pack_a_, pack_b_, pack_b_rows_;
   Finish<T> finish_;
   int64_t columns_ = columns(p_);
-  // Complex numbers as they lie in memory, real and imaginary parts in turn.
-  bool interleaved_ = planes == 2 && finish_.plain() && !p_.c.packed && p_.k <= longest;
-  bool direct_ = interleaved_ || (std::is_same_v<T, R> && finish_.plain() && !p_.c.packed);
+  bool direct_ = std::is_same_v<T, W> && finish_.plain() && !p_.c.packed;
   bool far_, streamed_ = far_ && direct_ && p_.c.fill == Fill::full && p_.c.ld == p_.n && p_.n <= columns_;
   // Nothing of A is packed but its last rows; long columns, though, would evict each other.
-  bool a_in_place_ = (planes == 1 || interleaved_) && pack_a_.plain() && !p_.c_is_a && (p_.a.row_lines || p_.k <= 128);
+  bool a_in_place_ = pack_a_.plain() && !p_.c_is_a && (p_.a.row_lines || p_.k <= 128);
   bool a_first_ = p_.c_is_a && !p_.a.row_lines;  // a row of C overwrites elements of many rows of A: those are few, since k is
-  bool a_rows_ = interleaved_ || (pack_a_.has_rows() && p_.k <= longest), b_rows_ = interleaved_ || pack_b_rows_.has_rows();
-  int64_t nr_ = interleaved_ ? kernel_.nr / 2 : kernel_.nr;
-  int64_t a_along_ = a_rows_ ? per : planes * kernel_.mr, a_across_ = !a_rows_ ? 1 : per * (p_.k <= widest ? kernel_.row_step : kernel_.row_step + longest - widest);
-  int64_t b_step_ = !b_rows_ ? kernel_.nr * planes : p_.k > longest ? padded(p_.n) : interleaved_ && std::min(p_.n, columns_) > widest / 2 ? 2 * kernel_.row_step : kernel_.row_step;
-  int64_t b_across_ = b_rows_ ? kernel_.nr : kernel_.nr * planes * p_.k;
+  bool a_rows_ = pack_a_.has_rows(), b_rows_ = pack_b_rows_.has_rows();
+  int64_t nr_ = kernel_.nr / planes;
+  int64_t a_along_ = a_rows_ ? planes : kernel_.mr, a_across_ = a_rows_ ? planes * row_step(p_.k) : 1;
+  int64_t b_step_ = !b_rows_ ? kernel_.nr : p_.k > longest ? planes * padded(p_.n) : planes * std::min(p_.n, columns_) > widest ? 2 * kernel_.row_step : kernel_.row_step;
+  int64_t b_across_ = b_rows_ ? kernel_.nr : kernel_.nr * p_.k;
 };
 
 }  // namespace tritri::cpu

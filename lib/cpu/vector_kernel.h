@@ -437,14 +437,14 @@ struct InPlace {
 
 // Steps `d` to rows - 1 through A's diagonal, in which only the rows up to (upper) or from (lower) the step's hold something; those in [begin, end) exist.
 template <class R, int bytes, bool upper, int rows, int planes, int d, class A>
-[[gnu::always_inline]] inline void diagonal_steps(RowSums<R, bytes, rows, planes> &sums, const A &a, int64_t diagonal, const R *b, int64_t b_step, int64_t begin, int64_t end) {
+[[gnu::always_inline]] inline void diagonal_steps(RowSums<R, bytes, rows, planes> &sums, const A &a, const R *b, int64_t b_step, int64_t begin, int64_t end) {
   using V = typename Vector<R, bytes>::type;
   if (begin <= d && d < end) {
     const V row = *reinterpret_cast<const V *>(b + d * b_step);
 #pragma GCC unroll 16
-    for (int i = upper ? 0 : d; i < (upper ? d + 1 : rows); ++i) sums.add(i, a.at(i, diagonal + d), row);
+    for (int i = upper ? 0 : d; i < (upper ? d + 1 : rows); ++i) sums.add(i, a.at(i, d), row);
   }
-  if constexpr (d < rows - 1) diagonal_steps<R, bytes, upper, rows, planes, d + 1>(sums, a, diagonal, b, b_step, begin, end);
+  if constexpr (d < rows - 1) diagonal_steps<R, bytes, upper, rows, planes, d + 1>(sums, a, b, b_step, begin, end);
 }
 
 template <class R, int bytes, bool upper, int rows, int planes, bool transposed>
@@ -452,46 +452,22 @@ bool small_in_place(const SmallTile<R> &x) {
   using V = typename Vector<R, bytes>::type;
   const int64_t b_step = x.b_step, k = x.k, diagonal = x.diagonal;
   const int64_t begin = !upper ? 0 : diagonal + rows < 0 ? 0 : diagonal + rows, end = upper || k < diagonal ? k : diagonal;  // of the steps in which all rows hold something
-  InPlace<R, planes, transposed> a{x.a, x.a_step};
+  const InPlace<R, planes, transposed> first{x.a, x.a_step};
   RowSums<R, bytes, rows, planes> sums;
   const auto through_diagonal = [&]() __attribute__((always_inline)) {
-    diagonal_steps<R, bytes, upper, rows, planes, 0>(sums, a, diagonal, x.b + diagonal * b_step, b_step, -diagonal, k - diagonal);
+    diagonal_steps<R, bytes, upper, rows, planes, 0>(sums, InPlace<R, planes, transposed>{first.at(0, diagonal), first.step}, x.b + diagonal * b_step, b_step, -diagonal, k - diagonal);
   };
   if (upper) through_diagonal();
-  InPlace<R, planes, transposed> now{a.at(0, begin), a.step};
+  InPlace<R, planes, transposed> a{first.at(0, begin), first.step};
   const R *b = x.b + begin * b_step;
-  for (int64_t l = begin; l < end; ++l, now.data = now.at(0, 1), b += b_step) {
+  for (int64_t l = begin; l < end; ++l, a.data = a.at(0, 1), b += b_step) {
     const V row = *reinterpret_cast<const V *>(b);
 #pragma GCC unroll 16
-    for (int i = 0; i < rows; ++i) sums.add(i, now.at(i, 0), row);
+    for (int i = 0; i < rows; ++i) sums.add(i, a.at(i, 0), row);
   }
   if (!upper) through_diagonal();
   sums.join();
   return small_store<R, bytes, rows>(x, sums.sum[0]);
-}
-
-template <class R, int bytes, int mr>
-bool small_complex_tile(const SmallTile<R> &x) {
-  using V = typename Vector<R, bytes>::type;
-  constexpr int lanes = bytes / static_cast<int>(sizeof(R));
-  V re[mr] = {}, im[mr] = {};
-  const R *a = x.a, *b = x.b;
-  for (int64_t l = 0; l < x.k; ++l, a += 2 * mr, b += 2 * lanes) {
-    const V b_re = *reinterpret_cast<const V *>(b), b_im = *reinterpret_cast<const V *>(b + lanes);
-#pragma GCC unroll 16
-    for (int i = 0; i < mr; ++i) {
-      re[i] += a[i] * b_re;
-      im[i] += a[i] * b_im;
-      re[i] -= a[mr + i] * b_im;
-      im[i] += a[mr + i] * b_re;
-    }
-  }
-#pragma GCC unroll 16
-  for (int i = 0; i < mr; ++i) {
-    *reinterpret_cast<V *>(x.c + i * x.c_step) = re[i];
-    *reinterpret_cast<V *>(x.c + (mr + i) * x.c_step) = im[i];
-  }
-  return all_finite<R, bytes, mr>(re) & all_finite<R, bytes, mr>(im);
 }
 
 template <class R, int bytes, int mr, int planes>
@@ -504,12 +480,12 @@ template <class R, int bytes>
 constexpr SmallKernel<R> small_kernel() {
   return {8, bytes / static_cast<int>(sizeof(R)),
           {small_tile<R, bytes, 1>, small_tile<R, bytes, 2>, small_tile<R, bytes, 3>, small_tile<R, bytes, 4>, small_tile<R, bytes, 5>, small_tile<R, bytes, 6>, small_tile<R, bytes, 7>},
-          nullptr, in_place<R, bytes, 8, 1>(), load_band<R, bytes>, load_across<R, bytes>, store_band<R, bytes>, stream<R, bytes>, settle};
+          in_place<R, bytes, 8, 1>(), load_band<R, bytes>, load_across<R, bytes>, store_band<R, bytes>, stream<R, bytes>, settle};
 }
 
 template <class R, int bytes, int mr>
 constexpr SmallKernel<std::complex<R>> small_complex_kernel() {
-  return {mr, bytes / static_cast<int>(sizeof(R)), {}, small_complex_tile<R, bytes, mr>, in_place<R, bytes, mr, 2>(), load_band<R, bytes>, load_across<R, bytes>, store_band<R, bytes>, stream<R, bytes>, settle};
+  return {mr, bytes / static_cast<int>(sizeof(R)), {}, in_place<R, bytes, mr, 2>(), load_band<R, bytes>, load_across<R, bytes>, store_band<R, bytes>, stream<R, bytes>, settle};
 }
 
 // A set for registers of `bytes`: tiles of mr x 2 registers of reals, cr x 2 of complex numbers; small ones of 8 x 1 and 2 cr x 1.
