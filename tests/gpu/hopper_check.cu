@@ -644,6 +644,7 @@ int main(int argc, char **argv) {
       if (wanted("cluster") && !c.packed && c.pad % 2 == 0) {
         run_case<__nv_bfloat16>(c, cuda::cluster_kernel, TRITRI_COMPUTE_DEFAULT);
         run_case<__half>(c, cuda::cluster_kernel, TRITRI_COMPUTE_DEFAULT);
+        run_case<float>(c, cuda::cluster_kernel, TRITRI_COMPUTE_TF32);
       }
       if (c.special != 0) continue;
       if (wanted("bfloat")) run_case<__nv_bfloat16>(c, cuda::hopper_bfloat16_kernel, TRITRI_COMPUTE_DEFAULT);
@@ -671,6 +672,7 @@ int main(int argc, char **argv) {
       if (wanted("bfloat")) bench<__nv_bfloat16>(cuda::hopper_bfloat16_kernel, TRITRI_COMPUTE_DEFAULT, cublas, n, x);
       if (wanted("small") && n <= 2048) bench<__nv_bfloat16>(cuda::hopper_bfloat16_small_kernel, TRITRI_COMPUTE_DEFAULT, cublas, n, x);
       if (wanted("cluster") && n <= 2048) bench<__nv_bfloat16>(cuda::cluster_kernel, TRITRI_COMPUTE_DEFAULT, cublas, n, x);
+      if (wanted("cluster") && n <= 2048) bench<float>(cuda::cluster_kernel, TRITRI_COMPUTE_TF32, cublas, n, x);
       if (wanted("half") && n == 4096) bench<__half>(cuda::hopper_float16_kernel, TRITRI_COMPUTE_DEFAULT, cublas, n, x);
     };
     for (const int64_t n : {1024, 2048, 4096, 8192, 16384}) {

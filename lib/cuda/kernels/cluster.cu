@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t most_blocks = 65535;  // of a grid's second and third dimension
 
-ClusterVariants variants_of(Dtype dtype) { return dtype == Dtype::f16 ? cluster_f16 : cluster_bf16; }
+ClusterVariants variants_of(Dtype dtype) { return dtype == Dtype::f16 ? cluster_f16 : dtype == Dtype::bf16 ? cluster_bf16 : cluster_tf32; }
 
 // What a product comes to in tiles of one size.
 struct Load {
@@ -22,9 +22,10 @@ struct Load {
 };
 
 Load measure(const Problem &p, const ClusterVariant &v) {
-  const TileSums sums = tile_sums(p, v.tile_m, v.tile_n, cluster_edge);
+  const int stage_k = cluster_stage_k(element_bytes(p.dtype));
+  const TileSums sums = tile_sums(p, v.tile_m, v.tile_n, stage_k);
   const double batch = static_cast<double>(p.batch);
-  return {sums.tiles * batch, sums.k * batch, ceil_div(p.m, v.tile_m) * ceil_div(p.n, v.tile_n) * p.batch, ceil_div(sums.longest, cluster_edge)};
+  return {sums.tiles * batch, sums.k * batch, ceil_div(p.m, v.tile_m) * ceil_div(p.n, v.tile_n) * p.batch, ceil_div(sums.longest, stage_k)};
 }
 
 bool stores_plainly(const Problem &p) {
@@ -39,7 +40,7 @@ double seconds_of(const Problem &p, const ClusterVariant &v, const Load &load, i
   const double pieces = 1 << pieces_log2, memory = fills_bytes(p) / traits.bytes_per_second;
   // A multiprocessor waits for what stages pull through the L2 cache longer than for the tensor cores. What does not fit there comes from memory again and again.
   constexpr double pulled_per_second = 95e9;
-  const double stage = static_cast<double>((v.tile_m + v.tile_n) * cluster_edge * element_bytes(p.dtype)) / pulled_per_second;
+  const double stage = static_cast<double>((v.tile_m + v.tile_n) * cluster_line) / pulled_per_second;
   const double again = std::cbrt(std::max(1.0, (fill_bytes(p, p.a) + fill_bytes(p, p.b)) / static_cast<double>(traits.l2_bytes)));
   constexpr double zeros = 0.4;  // of a tile without sums, which is stored as well
   const double empty = p.c.fill == Fill::full ? static_cast<double>(load.all) - load.tiles : 0;
@@ -50,7 +51,8 @@ double seconds_of(const Problem &p, const ClusterVariant &v, const Load &load, i
   const double last = p.a.fill == Fill::full && p.b.fill == Fill::full && whole > 0 && round > whole ? std::max(round, whole + 0.6) / round : 1;
   const double busy = last * ((load.tiles + zeros * empty) * pieces * v.costs.tile + crossed + load.stages * again * stage) / traits.multiprocessors;
   const double work = std::max(busy, memory);
-  const double wait = (std::ceil(static_cast<double>(load.longest) / pieces) - 1) * v.costs.step + (pieces_log2 > 0 ? 1 + pieces_log2 : 0) * v.costs.share;
+  const double turned = p.dtype == Dtype::f32 && !p.a.row_lines ? 2.2 : 1;  // a stage of A, before it is multiplied
+  const double wait = (std::ceil(static_cast<double>(load.longest) / pieces) - 1) * turned * v.costs.step + (pieces_log2 > 0 ? 1 + pieces_log2 : 0) * v.costs.share;
   constexpr double careful = 0.4e-6;  // four elements of every thread, at which it looks one by one
   const double rounds = std::max(1.0, static_cast<double>(load.all) / (traits.multiprocessors * v.resident)) * v.vectors / pieces;
   // The longest tile's stages hide behind the work of others, where there is enough.
@@ -74,7 +76,8 @@ Shape best_of(const Problem &p, const GpuTraits &traits) {
 }
 
 bool can(const Problem &p, const GpuTraits &traits) {
-  if ((p.dtype != Dtype::f16 && p.dtype != Dtype::bf16) || traits.compute_major != 9 || traits.compute_minor != 0) return false;
+  const bool type = p.dtype == Dtype::f16 || p.dtype == Dtype::bf16 || (p.dtype == Dtype::f32 && p.compute == TRITRI_COMPUTE_TF32);
+  if (!type || traits.compute_major != 9 || traits.compute_minor != 0) return false;
   const int64_t element = element_bytes(p.dtype);
   const ClusterVariants variants = variants_of(p.dtype);
   return mappable(p.a, element) && mappable(p.b, element) && !p.c.packed && std::max({p.m, p.n, p.k}) < int64_t{1} << 30 && p.batch <= most_blocks &&
@@ -86,7 +89,7 @@ Plan plan(const Problem &p, const GpuTraits &traits) {
   Plan plan;
   plan.tile_m = best.variant->tile_m;
   plan.tile_n = best.variant->tile_n;
-  plan.tile_k = cluster_edge;
+  plan.tile_k = cluster_stage_k(element_bytes(p.dtype));
   plan.pieces = int64_t{1} << best.pieces_log2;
   plan.seconds = best.seconds;
   return plan;
@@ -104,15 +107,22 @@ int stages_of(const ClusterVariant &v, const Load &load, int64_t pieces, const G
 
 void load(const GpuTraits &traits) {
   if (traits.compute_major != 9 || traits.compute_minor != 0) return;
-  for (const ClusterVariants &variants : {cluster_f16, cluster_bf16})
+  for (const ClusterVariants &variants : {cluster_f16, cluster_bf16, cluster_tf32})
     for (int i = 0; i < variants.count; ++i) variants.first[i].load(traits.shared_bytes);
   load_tensor_maps();
 }
 
-CUtensorMap map_of(const Problem &p, const View &x) {
+// Under a map of TF32 the copy engine rounds float32 to nearest even (hopper.cu).
+CUtensorMapDataType map_type(Dtype dtype) {
+  return dtype == Dtype::f32 ? CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 : dtype == Dtype::f16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+}
+
+CUtensorMap map_of(const Problem &p, const View &x, bool along_k) {
   const Lines lines = x.lines();
-  return tensor_map({x.data, p.dtype == Dtype::f16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, element_bytes(p.dtype), lines.length, lines.count, p.batch,
-                     x.ld, x.batch_stride, cluster_edge, cluster_edge, CU_TENSOR_MAP_SWIZZLE_128B});
+  const int64_t element = element_bytes(p.dtype);
+  const int stage_k = cluster_stage_k(element);
+  return tensor_map({x.data, map_type(p.dtype), element, lines.length, lines.count, p.batch, x.ld, x.batch_stride, cluster_line / static_cast<int>(element),
+                     along_k ? cluster_edge : stage_k, CU_TENSOR_MAP_SWIZZLE_128B});
 }
 
 void launch(const Problem &p, const Plan &plan, void *, const GpuTraits &traits, cudaStream_t stream) {
@@ -121,8 +131,8 @@ void launch(const Problem &p, const Plan &plan, void *, const GpuTraits &traits,
   const auto side = [&](const View &x) { return ClusterSide{x.fill, x.unit, p.batch > 1 && x.batch_stride != 0}; };
   int pieces_log2 = 0;
   while (int64_t{1} << pieces_log2 < plan.pieces) ++pieces_log2;
-  const ClusterArguments arguments{map_of(p, p.a),
-                                   map_of(p, p.b),
+  const ClusterArguments arguments{map_of(p, p.a, p.a.row_lines),
+                                   map_of(p, p.b, !p.b.row_lines),
                                    side(p.a),
                                    side(p.b),
                                    p.c.fill,

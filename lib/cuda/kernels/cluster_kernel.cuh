@@ -1,9 +1,12 @@
-// The skeleton for 16-bit products of middle size, and batches of them, on Hopper: a thread block a tile of C, or a cluster of blocks that share the tile's k.
+// The skeleton for 16-bit and TF32 products of middle size, and batches of them, on Hopper: a thread block a tile of C, or a cluster of blocks that share the tile's k.
 //
-// The last warp feeds a ring of stages of 64 k by bulk tensor copies, the warpgroups before it multiply 64 rows of the tile each, straight from shared memory. Blocks of
-// 64 x 64 that lie beyond a diagonal are not copied; those and what the diagonal cuts off become zeros in shared memory. Each block of a cluster stores some columns of
+// The last warp feeds a ring of stages of 128 bytes' k by bulk tensor copies, the warpgroups before it multiply a part of the tile each. Blocks of 64 lines that lie beyond a
+// diagonal are not copied; those and what the diagonal cuts off become zeros in shared memory. Each block of a cluster stores some columns (TF32: rows) of
 // the tile: the others send it their sums of these, out of registers, with which it is done as soon as they are there. Nothing is prepared before the launch, nothing is
 // kept in memory, and a multiprocessor runs several blocks, so that one multiplies while others begin or store.
+//
+// 16-bit operands are multiplied straight from shared memory, whichever way they lie. TF32 ones, which the copy engine rounds, must lie along k there; so C^T = B^T A^T is
+// computed: B^T comes from registers, read from its tile in either direction, and A is turned in place where it does not lie along k.
 #pragma once
 #include <cuda.h>
 
@@ -14,11 +17,14 @@
 #include "cuda/runtime/early_start.h"
 #include "cuda/tile/element.h"
 #include "cuda/tile/hopper.cuh"
+#include "cuda/tile/tf32_fragment.cuh"
 
 namespace tritri::cuda {
 
-inline constexpr int cluster_edge = 64;                                  // of a block of a stage; and the k of a stage
-inline constexpr int cluster_block_bytes = cluster_edge * cluster_edge * 2;
+inline constexpr int cluster_edge = 64;   // rows of A, or columns of B, of a block of a stage
+inline constexpr int cluster_line = 128;  // bytes: of a block's k and, where it lies across k, of a box's lines
+inline constexpr int cluster_block_bytes = cluster_edge * cluster_line;
+constexpr int cluster_stage_k(int64_t element) { return cluster_line / static_cast<int>(element); }
 inline constexpr int cluster_most_stages = 16, cluster_barrier_bytes = 8 * (2 * cluster_most_stages + 2);
 
 // An input as masks see it.
@@ -36,7 +42,7 @@ struct ClusterArguments {
   int m, n, k;
   float alpha, beta;
   bool plain;    // C takes alpha times the sums: beta is 0, alpha makes no -0 and no NaN
-  bool aligned;  // eight elements of C at a time
+  bool aligned;  // 16 bytes of C at a time
   int stages, pieces_log2, early;  // early: so many tiles at most begin before the kernel ahead ends
   ProductArguments p;  // for sums that are looked at again
 };
@@ -59,15 +65,19 @@ struct ClusterVariant {
   void (*launch)(const ClusterArguments &arguments, bool a_rows, bool b_rows, dim3 grid, cudaStream_t stream);
 };
 struct ClusterVariants { const ClusterVariant *first; int count; };
-extern const ClusterVariants cluster_f16, cluster_bf16;
+extern const ClusterVariants cluster_f16, cluster_bf16, cluster_tf32;
 
 // Tr: T, the element; rows, cols of a tile in blocks; resident, the thread blocks that share a multiprocessor; costs.
 template <class Tr>
 struct ClusterShape {
-  static constexpr int tile_m = Tr::rows * cluster_edge, tile_n = Tr::cols * cluster_edge, consumers = 128 * Tr::rows, threads = consumers + 32;
+  static constexpr int element = static_cast<int>(sizeof(typename Tr::T)), stage_k = cluster_stage_k(element);
+  static constexpr bool tf32 = element == 4;
+  static constexpr int tile_m = Tr::rows * cluster_edge, tile_n = Tr::cols * cluster_edge;
+  // A warpgroup has 64 rows of the tile, of TF32 64 columns, and all there is across.
+  static constexpr int consumers = 128 * (tf32 ? Tr::cols : Tr::rows), width = tf32 ? tile_m : tile_n, threads = consumers + 32;
   static constexpr int a_bytes = Tr::rows * cluster_block_bytes, stage_bytes = (Tr::rows + Tr::cols) * cluster_block_bytes;
   static constexpr int tile_bytes = tile_m * tile_n * static_cast<int>(sizeof(float));  // of sums
-  static constexpr int most_pieces = tile_n / 16;                                        // a thread stores vectors of eight columns
+  static constexpr int most_pieces = tf32 ? 8 : tile_n / 16;                             // a thread stores vectors of eight columns; clusters of eight run on every card
   __host__ __device__ static constexpr int gathered_bytes(int pieces) { return tile_bytes / pieces * (pieces - 1); }
   static size_t shared_bytes(int stages, int pieces) { return static_cast<size_t>(stages * stage_bytes + gathered_bytes(pieces) + cluster_barrier_bytes); }
 };
@@ -83,13 +93,14 @@ __device__ __forceinline__ ClusterSpan span_whole(Fill fill, bool unit, int row,
   return {fill == Fill::upper ? row + rows : INT_MIN, fill == Fill::lower || (unit && fill == Fill::full) ? row : INT_MAX};
 }
 
-// Line `line` of a block of 64 x 64: eight vectors of 16 bytes. `past`: where the block begins along k, from its first row; `fill` is that of its lines, `inside` whether k
-// reaches to this line's diagonal element. For a block that holds nothing all are zeros. Few warps wait for each of their instructions, so there are few.
+// A line of a block, eight vectors of 16 bytes. `diagonal`: which of its elements lies on the diagonal, if any; `fill` is that of its lines, `inside` whether k reaches to the
+// diagonal element. Of a line that holds nothing all are zeros. Few warps wait for each of their instructions, so there are few.
 template <class T>
-__device__ __forceinline__ void mask_line(uint32_t block, int line, int past, Fill held, Fill fill, bool unit, bool inside) {
-  const bool nothing = held == Fill::lower ? past > 0 : held == Fill::upper && past < 0;
-  if (past != 0 && !nothing) return;
-  const int crossed = line >> 3, before = (line & 7) * 16;  // bits of the crossed vector before the diagonal's
+__device__ __forceinline__ void mask_line(uint32_t block, int line, int diagonal, Fill fill, bool unit, bool inside) {
+  constexpr int bits = 8 * static_cast<int>(sizeof(T)), elements = cluster_line / static_cast<int>(sizeof(T)), per_vector = elements / 8;
+  const bool nothing = fill == Fill::lower ? diagonal < 0 : fill == Fill::upper && diagonal >= elements;
+  if ((diagonal < 0 || diagonal >= elements) && !nothing) return;
+  const int crossed = diagonal / per_vector, before = diagonal % per_vector * bits;  // bits of the crossed vector before the diagonal's
   const uint32_t zeros = nothing ? 0xffu : fill == Fill::lower ? 0xfeu << crossed : fill == Fill::upper ? (1u << crossed) - 1 : 0;
 #pragma unroll
   for (int x = 0; x < 8; ++x)
@@ -100,19 +111,34 @@ __device__ __forceinline__ void mask_line(uint32_t block, int line, int past, Fi
   uint32_t word[4] = {__float_as_uint(old.x), __float_as_uint(old.y), __float_as_uint(old.z), __float_as_uint(old.w)};
   // The first `bits` bits of the vector, as far as they lie in word w.
   const auto first = [](int bits, int w) { return __funnelshift_lc(~0u, 0u, max(bits - 32 * w, 0)); };
-  const int edge = fill == Fill::upper ? before : fill == Fill::lower ? before + 16 : 128;
+  const int edge = fill == Fill::upper ? before : fill == Fill::lower ? before + bits : 128;
   const uint32_t side = fill == Fill::upper ? ~0u : 0;
 #pragma unroll
   for (int w = 0; w < 4; ++w) word[w] &= first(edge, w) ^ side;
   if (unit) {
-    const uint32_t ones = !inside ? 0 : std::is_same_v<T, __nv_bfloat16> ? 0x3f803f80 : 0x3c003c00;
+    const uint32_t ones = !inside ? 0 : std::is_same_v<T, float> ? 0x3f800000 : std::is_same_v<T, __nv_bfloat16> ? 0x3f803f80 : 0x3c003c00;
 #pragma unroll
     for (int w = 0; w < 4; ++w) {
-      const uint32_t diagonal = first(before + 16, w) ^ first(before, w);
+      const uint32_t diagonal = first(before + bits, w) ^ first(before, w);
       word[w] = (word[w] & ~diagonal) | (ones & diagonal);
     }
   }
   hopper::store4(at, make_float4(__uint_as_float(word[0]), __uint_as_float(word[1]), __uint_as_float(word[2]), __uint_as_float(word[3])));
+}
+
+// A block of floats that lies across k, two boxes of 32 x by 32 k, becomes one that lies along k, each box in its place: a thread of 128 turns 4 x 4 elements, a warp such as go
+// to each other's places.
+__device__ __forceinline__ void turn_block(uint32_t block, int thread) {
+  const int x = thread & 7, k = x ^ (thread >> 3 & 7);  // vectors of four, so chosen that neither access meets a bank conflict
+  const uint32_t box = block + (thread >> 6) * (cluster_block_bytes / 2);
+  float4 line[4];
+#pragma unroll
+  for (int e = 0; e < 4; ++e) line[e] = hopper::load4(box + hopper::swizzled(4 * k + e, x));
+  __syncwarp();
+  hopper::store4(box + hopper::swizzled(4 * x, k), make_float4(line[0].x, line[1].x, line[2].x, line[3].x));
+  hopper::store4(box + hopper::swizzled(4 * x + 1, k), make_float4(line[0].y, line[1].y, line[2].y, line[3].y));
+  hopper::store4(box + hopper::swizzled(4 * x + 2, k), make_float4(line[0].z, line[1].z, line[2].z, line[3].z));
+  hopper::store4(box + hopper::swizzled(4 * x + 3, k), make_float4(line[0].w, line[1].w, line[2].w, line[3].w));
 }
 
 // Sums of masked zeros beside an Inf are NaN: what they are over the k that exist.
@@ -152,14 +178,16 @@ template <class T>
 __device__ __forceinline__ void store_within(const ClusterArguments &args, const ClusterTile &tile, int i, int j, uint4 values) {
   T *const to = static_cast<T *>(args.c) + tile.batch * args.c_stride + i * args.ldc + j;
   const int from = args.c_fill == Fill::upper ? i : 0, behind = i >= args.m ? 0 : args.c_fill == Fill::lower ? min(i + 1, args.n) : args.n;
-  if (args.aligned && j >= from && j + 8 <= behind) {
+  constexpr int elements = 16 / static_cast<int>(sizeof(T));
+  using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>;
+  if (args.aligned && j >= from && j + elements <= behind) {
     *reinterpret_cast<uint4 *>(to) = values;
     return;
   }
   const uint32_t word[4] = {values.x, values.y, values.z, values.w};
 #pragma unroll
-  for (int e = 0; e < 8; ++e)
-    if (j + e >= from && j + e < behind) reinterpret_cast<uint16_t *>(to)[e] = static_cast<uint16_t>(word[e / 2] >> e % 2 * 16);
+  for (int e = 0; e < elements; ++e)
+    if (j + e >= from && j + e < behind) reinterpret_cast<Bits *>(to)[e] = static_cast<Bits>(sizeof(T) == 4 ? word[e % 4] : word[e / 2] >> e % 2 * 16);
 }
 
 // Four threads hold a fourth of four vectors each; each gets one of the vectors.
@@ -180,11 +208,8 @@ __device__ __forceinline__ uint4 gather_vector(uint32_t (&part)[4]) {
   return make_uint4(part[0], part[1], part[2], part[3]);
 }
 
-// Columns [j, j + 2 N) of the tile, as wgmma leaves them: of each eight a thread has two neighbours, in its row and in that eight below.
-template <class T, int N>
-__device__ __forceinline__ void store_sums(const ClusterArguments &args, const ClusterTile &tile, int j, const float (&sums)[N]) {
-  static_assert(N >= 8 && N % 8 == 0, "four vectors of eight for each four threads");
-  const int lane = static_cast<int>(threadIdx.x & 31), i = tile.i0 + static_cast<int>(threadIdx.x >> 5) * 16 + (lane >> 2), quarter = lane & 3;
+template <int N>
+__device__ __forceinline__ bool needs_care(const ClusterArguments &args, const ClusterTile &tile, const float (&sums)[N]) {
   bool careful = !args.plain;
   if (tile.looks) {
     float any[4] = {sums[0], sums[1], sums[2], sums[3]};
@@ -192,7 +217,15 @@ __device__ __forceinline__ void store_sums(const ClusterArguments &args, const C
     for (int x = 4; x < N; ++x) any[x % 4] += sums[x];
     careful = careful || is_nan((any[0] + any[1]) + (any[2] + any[3]));
   }
-  if (__any_sync(~0u, careful)) {
+  return careful;
+}
+
+// Columns [j, j + 2 N) of the tile, as wgmma leaves them: of each eight a thread has two neighbours, in its row and in that eight below.
+template <class T, int N>
+__device__ __forceinline__ void store_sums(const ClusterArguments &args, const ClusterTile &tile, int j, const float (&sums)[N]) {
+  static_assert(N >= 8 && N % 8 == 0, "four vectors of eight for each four threads");
+  const int lane = static_cast<int>(threadIdx.x & 31), i = tile.i0 + static_cast<int>(threadIdx.x >> 5) * 16 + (lane >> 2), quarter = lane & 3;
+  if (__any_sync(~0u, needs_care(args, tile, sums))) {
 #pragma unroll
     for (int x = 0; x < N; x += 2) store_carefully<T>(args, tile.batch, i + (x & 2) * 4, j + (x >> 2) * 8 + 2 * quarter, sums[x], sums[x + 1]);
     return;
@@ -222,13 +255,44 @@ __device__ __forceinline__ void store_sums(const ClusterArguments &args, const C
   }
 }
 
+// Rows [i, i + 2 N) of the tile, as wgmma leaves C^T: of each eight a thread has two neighbours, in two neighbouring columns.
+template <int N>
+__device__ __forceinline__ void store_turned(const ClusterArguments &args, const ClusterTile &tile, int i, const float (&sums)[N]) {
+  static_assert(N % 4 == 0, "two rows by two columns");
+  const int lane = static_cast<int>(threadIdx.x & 31), warp = static_cast<int>(threadIdx.x >> 5);
+  const int j = tile.j0 + warp / 4 * cluster_edge + hopper::Tf32Rows::place(warp & 3, lane >> 2);
+  const auto row = [&](int x) { return i + 2 * x + 2 * (lane & 3); };
+  if (__any_sync(~0u, needs_care(args, tile, sums))) {
+#pragma unroll
+    for (int x = 0; x < N; x += 4)
+#pragma unroll
+      for (int y = 0; y < 2; ++y) store_carefully<float>(args, tile.batch, row(x) + y, j, sums[x + y], sums[x + y + 2]);
+    return;
+  }
+  float *to = static_cast<float *>(args.c) + tile.batch * args.c_stride + row(0) * args.ldc + j;
+#pragma unroll
+  for (int x = 0; x < N; x += 4, to += 8 * args.ldc)
+#pragma unroll
+    for (int y = 0; y < 2; ++y) {
+      const float left = args.alpha * sums[x + y], right = args.alpha * sums[x + y + 2];
+      float *const at = to + y * args.ldc;
+      if (tile.inside) {
+        *reinterpret_cast<float2 *>(at) = make_float2(left, right);
+      } else {
+        const int own = row(x) + y, from = args.c_fill == Fill::upper ? own : 0, behind = own >= args.m ? 0 : args.c_fill == Fill::lower ? min(own + 1, args.n) : args.n;
+        if (j >= from && j < behind) at[0] = left;
+        if (j + 1 >= from && j + 1 < behind) at[1] = right;
+      }
+    }
+}
+
 // Sends the sums of other blocks' columns there, adds what they send to those of its own, in the order of the blocks, and stores them. `gathered` is where what they send
 // arrives, and `there` the barrier that knows when.
 template <class Tr, int Pieces>
-__device__ __forceinline__ void gather_and_store(const ClusterArguments &args, const ClusterTile &tile, const float (&sums)[Tr::cols * cluster_edge / 2], int piece,
+__device__ __forceinline__ void gather_and_store(const ClusterArguments &args, const ClusterTile &tile, const float (&sums)[ClusterShape<Tr>::width / 2], int piece,
                                                  uint32_t gathered, uint32_t there) {
   using Shape = ClusterShape<Tr>;
-  constexpr int own = Shape::tile_n / 2 / Pieces, step = Shape::consumers * 16, each = own / 4 * step;
+  constexpr int own = Shape::width / 2 / Pieces, step = Shape::consumers * 16, each = own / 4 * step;
   const uint32_t at = gathered + threadIdx.x * 16;
   float mine[own];
 #pragma unroll
@@ -249,18 +313,19 @@ __device__ __forceinline__ void gather_and_store(const ClusterArguments &args, c
       const float4 sent = hopper::load4(at + s * each + x / 4 * step);
       mine[x] += sent.x, mine[x + 1] += sent.y, mine[x + 2] += sent.z, mine[x + 3] += sent.w;
     }
-  store_sums<typename Tr::T>(args, tile, tile.j0 + piece * 2 * own, mine);
+  if constexpr (Shape::tf32) store_turned(args, tile, tile.i0 + piece * 2 * own, mine);
+  else store_sums<typename Tr::T>(args, tile, tile.j0 + piece * 2 * own, mine);
 }
 
 // Assumes: a grid of pieces by column tiles, row tiles and matrices, the pieces of a tile a cluster; m, n, k < 2^30; no operand packed, C apart from A and B, maps of
-// boxes of 64 x 64 elements.
+// boxes that hold a line of 128 bytes of a block, of TF32 across k of half a block.
 template <class Tr, bool ARows, bool BRows>
 __global__ void __launch_bounds__(ClusterShape<Tr>::threads, Tr::resident) cluster_product(const __grid_constant__ ClusterArguments args) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   using namespace hopper;
   using Shape = ClusterShape<Tr>;
   using T = typename Tr::T;
-  constexpr int edge = cluster_edge;
+  constexpr int edge = cluster_edge, stage_k = Shape::stage_k;
   extern __shared__ __align__(1024) unsigned char shared_bytes[];
 
   const int batch = static_cast<int>(blockIdx.z), pieces_log2 = args.pieces_log2, piece = static_cast<int>(blockIdx.x) & ((1 << pieces_log2) - 1);
@@ -273,8 +338,8 @@ __global__ void __launch_bounds__(ClusterShape<Tr>::threads, Tr::resident) clust
   if (args.c_fill == Fill::lower && i_end - 1 < j0) return;
   if (args.c_fill == Fill::upper && i0 > j_end - 1) return;
   const Range range = k_range(args.a.fill, args.b.fill, args.k, {i0, i_end}, {j0, j_end});
-  const int first = static_cast<int>(range.begin) / edge, length = range.empty() ? 0 : (static_cast<int>(range.end) + edge - 1) / edge - first;
-  const int k0 = (first + (length * piece >> pieces_log2)) * edge, k_end = (first + (length * (piece + 1) >> pieces_log2)) * edge;
+  const int first = static_cast<int>(range.begin) / stage_k, length = range.empty() ? 0 : (static_cast<int>(range.end) + stage_k - 1) / stage_k - first;
+  const int k0 = (first + (length * piece >> pieces_log2)) * stage_k, k_end = (first + (length * (piece + 1) >> pieces_log2)) * stage_k;
   const bool masked = args.a.fill != Fill::full || args.b.fill != Fill::full;
   const bool whole_c = args.c_fill == Fill::full || (args.c_fill == Fill::lower ? i0 >= j_end - 1 : i_end - 1 <= j0);
   ClusterTile tile{i0, j0, batch, whole_c && args.aligned && i0 + Shape::tile_m <= args.m && j0 + Shape::tile_n <= args.n, masked};
@@ -284,13 +349,13 @@ __global__ void __launch_bounds__(ClusterShape<Tr>::threads, Tr::resident) clust
   if (length == 0) {  // zeros, and what C held
     wait_for_primary();
     if (threadIdx.x >= Shape::consumers) return;
-    constexpr int per_row = Shape::tile_n / 8;
-    const int index = piece * Shape::consumers + static_cast<int>(threadIdx.x), column = j0 + index % per_row * 8;
+    constexpr int elements = 16 / Shape::element, per_row = Shape::tile_n / elements;
+    const int index = piece * Shape::consumers + static_cast<int>(threadIdx.x), column = j0 + index % per_row * elements;
 #pragma unroll 4
     for (int i = i0 + index / per_row; i < i0 + Shape::tile_m; i += (Shape::consumers << pieces_log2) / per_row) {
       if (args.plain) store_within<T>(args, tile, i, column, make_uint4(0, 0, 0, 0));
       else
-        for (int x = 0; x < 8; x += 2) store_carefully<T>(args, batch, i, column + x, 0, 0);
+        for (int x = 0; x < elements; x += 2) store_carefully<T>(args, batch, i, column + x, 0, 0);
     }
     return;
   }
@@ -317,6 +382,7 @@ __global__ void __launch_bounds__(ClusterShape<Tr>::threads, Tr::resident) clust
   const CUtensorMap *const own_map = of_a ? &args.a_map : &args.b_map;
   const auto feed = [&](int s, int k) {
     if (held(k)) copy_in(a_block(s, lane), own_map, full(s), along_k ? k : own_row, along_k ? own_row : k, own_batch);
+    if (Shape::tf32 && !along_k && held(k)) copy_in(a_block(s, lane) + cluster_block_bytes / 2, own_map, full(s), own_row + edge / 2, k, own_batch);
   };
   if (feeds) {  // a lane a stage
     if (lane < args.stages) {
@@ -333,26 +399,28 @@ __global__ void __launch_bounds__(ClusterShape<Tr>::threads, Tr::resident) clust
   if (feeds) {
     if (lane < 2) prefetch_map(lane == 0 ? &args.a_map : &args.b_map);
     if (lane == 0) barrier_expect(sums_there, Shape::gathered_bytes(1 << pieces_log2));
-    for (int s = 0; s < args.stages && k0 + s * edge < k_end; ++s) expect(s, k0 + s * edge);
+    for (int s = 0; s < args.stages && k0 + s * stage_k < k_end; ++s) expect(s, k0 + s * stage_k);
     // While the kernel before still runs the blocks that wait fetch what they all read to the L2 cache, each what its tile's place in C is in A and in B.
     if (tile_index < args.early && piece == (of_a ? 0 : (1 << pieces_log2) - 1)) {
       const int begin = of_a ? j0 : i0, end = min(begin + (of_a ? Shape::tile_n : Shape::tile_m), args.k);
-      for (int k = begin; k < end; k += edge)
+      for (int k = begin; k < end; k += stage_k) {
         if (held(k)) prefetch_box(own_map, along_k ? k : own_row, along_k ? own_row : k, own_batch);
+        if (Shape::tf32 && !along_k && held(k)) prefetch_box(own_map, own_row + edge / 2, k, own_batch);
+      }
     }
     __syncwarp();
     wait_for_primary();
-    for (int s = 0; s < args.stages && fed < k_end; ++s, fed += edge) feed(s, fed);
+    for (int s = 0; s < args.stages && fed < k_end; ++s, fed += stage_k) feed(s, fed);
   }
   wait_for_primary();
 
   constexpr int consumer_barrier = 1;
   if (threadIdx.x < Shape::consumers) {
-    float sums[Shape::tile_n / 2];
+    float sums[Shape::width / 2];
 #pragma unroll
     for (float &sum : sums) sum = 0;
     if (k0 < k_end) {  // else there are more pieces than stages
-      const int group = Tr::rows == 1 ? 0 : __shfl_sync(~0u, static_cast<int>(threadIdx.x / 128), 0);
+      const int group = Shape::consumers == 128 ? 0 : __shfl_sync(~0u, static_cast<int>(threadIdx.x / 128), 0);
       pin(sums);
       const ClusterSpan a_whole = span_whole(a_fill, args.a.unit, i0, Shape::tile_m), b_whole = span_whole(b_fill, args.b.unit, j0, Shape::tile_n);
       ClusterSpan whole{max(a_whole.begin, b_whole.begin), min(a_whole.end, b_whole.end)};
@@ -362,28 +430,23 @@ __global__ void __launch_bounds__(ClusterShape<Tr>::threads, Tr::resident) clust
       uint32_t ready = full(0), low = static_cast<uint32_t>(block), phase = 0, before = 0;  // before: `ready` of the stage whose product may still run
       uint32_t last = full(args.stages), first = low;
       asm volatile("" : "+r"(whole.begin), "+r"(whole.end), "+r"(ready), "+r"(low), "+r"(last), "+r"(first));
-#pragma unroll 1
-      for (int k = k0; k < k_end; k += edge) {
+      const auto prepare = [&](int k) {
         barrier_wait(ready, phase);
-        if (!whole.meets(k)) {  // 64 threads a block
-          const int line = static_cast<int>(threadIdx.x) & 63;
-          const bool exists = k + line < args.k;
+        if (whole.meets(k)) return;
+        const int line = static_cast<int>(threadIdx.x) & 63;  // 64 threads a block
 #pragma unroll 1
-          for (int x = static_cast<int>(threadIdx.x) >> 6; x < Tr::rows + Tr::cols; x += Shape::consumers / 64) {
-            const bool in_a = x < Tr::rows;
-            const Fill held = in_a ? a_fill : b_fill;
-            mask_line<T>(base + (low - first) * 16 + x * cluster_block_bytes, line, k - (in_a ? i0 + x * edge : j0 + (x - Tr::rows) * edge), held,
-                         (in_a ? ARows : !BRows) ? held : flipped(held), in_a ? args.a.unit : args.b.unit, exists);
-          }
-          fence_async();
-          named_barrier(consumer_barrier, Shape::consumers);
+        for (int x = static_cast<int>(threadIdx.x) >> 6; x < Tr::rows + Tr::cols; x += Shape::consumers / 64) {
+          const bool in_a = x < Tr::rows, along = in_a ? ARows : !BRows;
+          const Fill fill = in_a ? a_fill : b_fill;
+          const int past = k - (in_a ? i0 + x * edge : j0 + (x - Tr::rows) * edge);  // where the block begins along k, from its first row
+          const int box = Shape::tf32 && !along ? line & 32 : 0, diagonal = along ? line - past : line + past - 2 * box;
+          mask_line<T>(base + (low - first) * 16 + x * cluster_block_bytes, line, diagonal, along ? fill : flipped(fill), in_a ? args.a.unit : args.b.unit,
+                       k + (along ? diagonal : line - box) < args.k);
         }
-        const auto from = [&](uint32_t bytes) { return block >> 32 << 32 | (low + bytes / 16); };
-        wgmma_fence();
-#pragma unroll
-        for (int x = 0; x < edge / 16; ++x)  // 16 k: 32 bytes of a line along k, or 16 lines of 128 bytes
-          mma_16<Shape::tile_n, std::is_same_v<T, __nv_bfloat16>, ARows, !BRows>(sums, from(group * cluster_block_bytes + (ARows ? 32 : 2048) * x),
-                                                                                 from(Shape::a_bytes + (BRows ? 2048 : 32) * x));
+        fence_async();
+        named_barrier(consumer_barrier, Shape::consumers);
+      };
+      const auto advance = [&] {
         wgmma_commit();
         wgmma_wait<1>();
         barrier_arrive_if(before != 0 && lane == 0, before + 8 * cluster_most_stages);
@@ -395,12 +458,60 @@ __global__ void __launch_bounds__(ClusterShape<Tr>::threads, Tr::resident) clust
           low = first;
           phase ^= 1;
         }
+      };
+      const auto from = [&](uint32_t bytes) { return block >> 32 << 32 | (low + bytes / 16); };
+      if constexpr (Shape::tf32) {
+        constexpr int steps = stage_k / 8;
+        const int warp = static_cast<int>(threadIdx.x >> 5) & 3;
+        const auto multiply = [&](uint32_t (&operand)[steps][4], int k) {
+          prepare(k);
+          const uint32_t stage = base + (low - first) * 16;
+          if constexpr (!ARows) {
+            for (int x = group; x < Tr::rows; x += Tr::cols) turn_block(stage + x * cluster_block_bytes, static_cast<int>(threadIdx.x) & 127);
+            fence_async();
+            named_barrier(consumer_barrier, Shape::consumers);
+          }
+          float columns[steps][4];
+          if constexpr (BRows) Tf32Rows::read_across(columns, stage + Shape::a_bytes + group * cluster_block_bytes, warp, lane);
+          else Tf32Rows::read_along(columns, stage + Shape::a_bytes + group * cluster_block_bytes, warp, lane);
+#pragma unroll
+          for (int x = 0; x < steps; ++x)
+#pragma unroll
+            for (int y = 0; y < 4; ++y) {
+              operand[x][y] = __float_as_uint(columns[x][y]);
+              asm volatile("" : "+r"(operand[x][y]));
+            }
+          wgmma_fence();
+#pragma unroll
+          for (int x = 0; x < steps; ++x) mma_tf32<Shape::width, true>(sums, operand[x], from(32 * x));  // 8 k: 32 bytes of a line
+          advance();
+        };
+        uint32_t even[steps][4], odd[steps][4];  // taken in turns: a product in flight still reads the other
+        int k = k0;
+#pragma unroll 1
+        for (; k + stage_k < k_end; k += 2 * stage_k) {
+          multiply(even, k);
+          multiply(odd, k + stage_k);
+        }
+        if (k < k_end) multiply(even, k);
+      } else {
+#pragma unroll 1
+        for (int k = k0; k < k_end; k += stage_k) {
+          prepare(k);
+          wgmma_fence();
+#pragma unroll
+          for (int x = 0; x < stage_k / 16; ++x)  // 16 k: 32 bytes of a line along k, or 16 lines of 128 bytes
+            mma_16<Shape::tile_n, std::is_same_v<T, __nv_bfloat16>, ARows, !BRows>(sums, from(group * cluster_block_bytes + (ARows ? 32 : 2048) * x),
+                                                                                   from(Shape::a_bytes + (BRows ? 2048 : 32) * x));
+          advance();
+        }
       }
       wgmma_wait<0>();
       pin(sums);
     }
     if (pieces_log2 == 0) {
-      store_sums<T>(args, tile, j0, sums);
+      if constexpr (Shape::tf32) store_turned(args, tile, i0, sums);
+      else store_sums<T>(args, tile, j0, sums);
     } else {
       cluster_wait();  // the others have begun
       if (pieces_log2 == 1) gather_and_store<Tr, 2>(args, tile, sums, piece, gathered, sums_there);
@@ -410,7 +521,7 @@ __global__ void __launch_bounds__(ClusterShape<Tr>::threads, Tr::resident) clust
   } else if (feeds) {
     int s = 0;
     uint32_t phase = 0;
-    for (; fed < k_end; fed += edge) {
+    for (; fed < k_end; fed += stage_k) {
       barrier_wait(empty(s), phase);
       expect(s, fed);
       __syncwarp();

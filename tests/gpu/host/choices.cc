@@ -113,6 +113,28 @@ void products_of_middle_size() {
   }
 }
 
+// TF32 at n = 1024: every triangular, cut or full product is one launch of tiles that blocks share; its DEFAULT, and large ones, are not.
+void tf32_of_middle_size() {
+  const auto automatic = [](const Problem &p) { return make_plan(p, TRITRI_ALGORITHM_AUTO, h200(), plenty); };
+  for (const Fill a : {Fill::lower, Fill::upper, Fill::full})
+    for (const Fill b : {Fill::lower, Fill::upper, Fill::full})
+      for (const Fill c : {Fill::full, Fill::lower}) {
+        Problem p = square(1024, a, b, c);
+        if (product_fill(p) == Fill::upper && c == Fill::lower) continue;  // a diagonal
+        p.compute = TRITRI_COMPUTE_TF32;
+        const Plan plan = automatic(p);
+        expect(plan.kernel_name == std::string("cluster") && plan.workspace == 0 && plan.tile_k == 32, text("TF32 at n = 1024 takes ", plan.kernel_name));
+        p.a.ld = 1026;
+        expect(automatic(p).kernel_name != std::string("cluster"), "the copy engine wants lines of whole 16 bytes");
+        p.compute = TRITRI_COMPUTE_DEFAULT;
+        p.a.ld = 1024;
+        expect(automatic(p).kernel_name != std::string("cluster"), "one product of TF32 is not as accurate as float32");
+        p = square(8192, a, b, c);
+        p.compute = TRITRI_COMPUTE_TF32;
+        expect(automatic(p).kernel_name != std::string("cluster"), "small tiles pull too much through the L2 cache");
+      }
+}
+
 void cublas_forms() {
   const auto form = [](const Problem &p) { return static_cast<CublasForm>(make_plan(p, TRITRI_ALGORITHM_CUBLAS, h200(), plenty).kernel); };
   Problem p = square(4096, Fill::full, Fill::full, Fill::full);
@@ -453,7 +475,7 @@ int main(int argc, char **argv) {
              {
                  {"every_problem_has_a_kernel", every_problem_has_a_kernel},
                  {"batches_of_small_matrices", batches_of_small_matrices},
-                 {"products_of_middle_size", products_of_middle_size},
+                 {"products_of_middle_size", products_of_middle_size}, {"tf32_of_middle_size", tf32_of_middle_size},
                  {"cublas_forms", cublas_forms},
                  {"masked_products", masked_products}, {"small_products", small_products},
                  {"trmm_products", trmm_products},
