@@ -196,7 +196,8 @@ typedef struct tritri_context tritri_context; /* a device, its stream and its wo
 typedef struct tritri_matrix tritri_matrix;   /* memory on a context's device and what it holds */
 
 /* Makes a context. All slow start-up happens here (driver, kernels, cuBLAS handle, workspace): the first multiply runs like the tenth.
- * options NULL: the best device. The caller owns *out. */
+ * With TRITRI_WARM_UP=0 in the environment a CUDA context is made sooner, and kernels and cuBLAS load at their first use, which a graph capture may
+ * refuse: for debuggers, sanitizers and programs of a single product. options NULL: the best device. The caller owns *out. */
 TRITRI_API tritri_status tritri_context_create(const tritri_context_options *options, tritri_context **out);
 
 /* Releases the caller's hold; takes NULL. Matrices of the context stay usable: contexts and matrices may go in any order.

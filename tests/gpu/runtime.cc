@@ -551,6 +551,19 @@ void without_cublas() {
   expect_equal(download(context, c, 4900), product(70, host, lower, host, lower), "product");
 }
 
+// Kernels and cuBLAS that no context has loaded ahead load when they are wanted.
+void without_warm_up() {
+  const Context context = make_context();
+  const std::vector<float> host = integers(300, lower, 4);
+  const Matrix a = upload(context, describe(300, 300, lower), host.data()), c = create(context, describe(300, 300, full));
+  for (const int32_t algorithm : {TRITRI_ALGORITHM_AUTO, TRITRI_ALGORITHM_KERNEL, TRITRI_ALGORITHM_CUBLAS}) {
+    if (algorithm == TRITRI_ALGORITHM_CUBLAS && !has_cublas()) continue;
+    const tritri_multiply_options options = with(algorithm);
+    call(tritri_multiply(context, &options, a, a, c));
+    expect_equal(download(context, c, 90000), product(300, host, lower, host, lower), "product by algorithm " + std::to_string(algorithm));
+  }
+}
+
 // sin(0), sin(1), ... as elements of a type.
 std::vector<unsigned char> waves(int64_t elements, int32_t dtype) {
   const bool is_complex = dtype == TRITRI_COMPLEX64 || dtype == TRITRI_COMPLEX128;
@@ -702,6 +715,7 @@ int main(int argc, char **argv) {
                  {"L7_destroy_at_exit", exits_cleanly("alone_destroy_at_exit")},
                  {"L10_threads_with_a_context_each", threads},
                  {"L1_without_cublas", exits_cleanly("alone_without_cublas", "TRITRI_CUBLAS=/nowhere")},
+                 {"without_warm_up", exits_cleanly("alone_without_warm_up", "TRITRI_WARM_UP=0")},
                  {"P6_same_bits", [] { same_bits(nullptr); }},
                  {"P6_same_bits_while_another_stream_is_busy", [] {
                     const Busy busy;
@@ -717,5 +731,6 @@ int main(int argc, char **argv) {
                  {"alone_exit_without_destroy", exit_without_destroy},
                  {"alone_destroy_at_exit", destroy_at_exit},
                  {"alone_without_cublas", without_cublas},
+                 {"alone_without_warm_up", without_warm_up},
              });
 }

@@ -226,15 +226,14 @@ CudaDevice::CudaDevice(const tritri_context_options &options)
   workspace_ = allocate_device(workspace_bytes_);
   // Kernels wait there for flags that no earlier content can be mistaken for; but it must be content.
   TRITRI_CUDA_CHECK(cudaMemsetAsync(workspace_.get(), 0, workspace_bytes_, stream_));
+  const bool warm_up = wants_warm_up();
   std::optional<CublasWarmUp> cublas_warm_up;
-  if (traits_.cublas_version != 0) cublas_warm_up.emplace(index_, traits_, std::min(host_threads_ - 1, cublas_helpers));
+  if (warm_up && traits_.cublas_version != 0) cublas_warm_up.emplace(index_, traits_, std::min(host_threads_ - 1, cublas_helpers));
   transfer_ = std::make_unique<Transfer>(index_);
   load();
-  launch_every_kernel(traits_, workspace_.get(), workspace_bytes_, stream_);
-  if (cublas_warm_up) {
-    blas_ = std::make_unique<Cublas>();
-    cublas_warm_up->finish(*blas_, workspace_.get(), workspace_bytes_, stream_);
-  }
+  if (warm_up) launch_every_kernel(traits_, workspace_.get(), workspace_bytes_, stream_);
+  if (traits_.cublas_version != 0) blas_ = std::make_unique<Cublas>();
+  if (cublas_warm_up) cublas_warm_up->finish(*blas_, workspace_.get(), workspace_bytes_, stream_);
   TRITRI_CUDA_CHECK(cudaStreamSynchronize(stream_));
   pending_ = false;
   if (options.stream) stream_ = static_cast<cudaStream_t>(options.stream);

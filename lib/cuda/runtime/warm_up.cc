@@ -1,6 +1,8 @@
 #include "cuda/runtime/warm_up.h"
 
+#include <cstdlib>
 #include <iterator>
+#include <string_view>
 #include <system_error>
 
 #include "core/error.h"
@@ -51,6 +53,11 @@ bool place(Problem *p, Type type, Shape shape, Fills fills, void *memory, size_t
 constexpr CublasForm forms[] = {CublasForm::masked, CublasForm::blocked, CublasForm::trmm, CublasForm::gemm};
 
 }  // namespace
+
+bool wants_warm_up() {
+  const char *wish = std::getenv("TRITRI_WARM_UP");
+  return !wish || std::string_view(wish) != "0";
+}
 
 void launch_every_kernel(const GpuTraits &traits, void *memory, size_t bytes, cudaStream_t stream) {
   GpuTraits without_cublas = traits;

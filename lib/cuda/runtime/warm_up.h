@@ -11,6 +11,9 @@
 
 namespace tritri::cuda {
 
+// False where the environment says TRITRI_WARM_UP=0: under a sanitizer or debugger the launches below take minutes.
+bool wants_warm_up();
+
 // Launches each of our kernels that serves this card, and each of its shapes, with operands in `memory`.
 void launch_every_kernel(const GpuTraits &traits, void *memory, size_t bytes, cudaStream_t stream);
 
