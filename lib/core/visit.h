@@ -28,6 +28,8 @@ template <class T> struct Accumulator { using type = T; };
 template <> struct Accumulator<float16> { using type = float; };
 template <> struct Accumulator<bfloat16> { using type = float; };
 
+template <class T> constexpr bool is_half = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
+
 // The oracle's type.
 template <class T> struct Wide { using type = double; };
 template <> struct Wide<std::complex<float>> { using type = std::complex<double>; };
@@ -35,8 +37,8 @@ template <> struct Wide<double> { using type = long double; };
 template <> struct Wide<std::complex<double>> { using type = std::complex<long double>; };
 
 template <class To, class From> To convert(const From &x) {
-  if constexpr (std::is_same_v<From, float16> || std::is_same_v<From, bfloat16>) return static_cast<To>(static_cast<float>(x));
-  else if constexpr (std::is_same_v<To, float16> || std::is_same_v<To, bfloat16>) return To(static_cast<float>(x));
+  if constexpr (is_half<From>) return static_cast<To>(static_cast<float>(x));
+  else if constexpr (is_half<To>) return To(static_cast<float>(x));
   else return static_cast<To>(x);
 }
 

@@ -39,7 +39,7 @@ class Product {
         blocking_(choose_blocking(p_, {kernel_.mr, kernel_.nr, int64_t{sizeof(W)}}, settings.pack_bytes, threads)), steps_(steps(p_, blocking_)),
         pack_a_(p_.a, kernel_.mr, p_.compute == TRITRI_COMPUTE_TF32, settings.kernels->small<W>()),
         pack_b_(transposed(p_.b), kernel_.nr, p_.compute == TRITRI_COMPUTE_TF32, settings.kernels->small<W>()),
-        tiles_(p_, kernel_, blocking_.kc) {
+        tiles_(p_, kernel_, settings.kernels->small<W>().half, blocking_.kc) {
     bool chunks = false;
     for (const Step &step : steps_) {
       chunks = chunks || !step.last;

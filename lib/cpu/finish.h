@@ -24,7 +24,7 @@ class Finish {
   using W = typename Accumulator<T>::type;
   using R = typename RealOf<W>::type;
 
-  Finish(const Problem &problem, int64_t step, int64_t imaginary) : p_(problem), step_(step), imaginary_(imaginary), across_(planes == 2 && imaginary == 1 ? 2 : 1) {}
+  Finish(const Problem &problem, const HalfKernel<R> &half, int64_t step, int64_t imaginary) : p_(problem), half_(half), step_(step), imaginary_(imaginary), across_(planes == 2 && imaginary == 1 ? 2 : 1) {}
 
   // Whether sums are C as they are.
   bool plain() const { return alpha_is_1_ && beta_is_0_; }
@@ -112,6 +112,10 @@ class Finish {
       if constexpr (planes == 1) return sum[j];
       else return W(sum[j * across], sum[j * across + imaginary]);
     };
+    if constexpr (is_half<T>) {
+      const auto narrow = half_.narrow[std::is_same_v<T, bfloat16>];
+      if (plain() && narrow && !columns.empty()) return narrow(sum + columns.begin, reinterpret_cast<uint16_t *>(line + columns.begin), columns.size());
+    }
     if (plain()) {
       for (int64_t j = columns.begin; j < columns.end; ++j) line[j] = convert<T>(value(j));
     } else {
@@ -122,6 +126,7 @@ class Finish {
   static constexpr int planes = Kernel<W>::planes;
 
   const Problem &p_;
+  const HalfKernel<R> &half_;
   int64_t step_, imaginary_, across_;  // numbers, the last from column to column
   bool alpha_is_1_ = p_.alpha == std::complex<double>(1, 0), beta_is_0_ = p_.beta == std::complex<double>(0, 0);
 };

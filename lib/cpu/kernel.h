@@ -64,6 +64,13 @@ struct SmallInPlace {
   bool (*run[2][2])(const SmallTile<R> &);  // [transposed][upper]; a full A is taken as a lower one
 };
 
+// From 16 bits to numbers and back, rounding to nearest even: [0] float16, [1] bfloat16. NULL where nothing is faster than one by one.
+template <class R>
+struct HalfKernel {
+  void (*widen[2])(const uint16_t *from, R *to, int64_t count);
+  void (*narrow[2])(const R *from, uint16_t *to, int64_t count);
+};
+
 // What small products take: tiles of up to mr rows x nr numbers (a vector).
 template <class W>
 struct SmallKernel {
@@ -81,6 +88,7 @@ struct SmallKernel {
   // Copies numbers past the caches, where the processor can; other threads may look for them after a `settle`.
   void (*stream)(const R *from, R *to, int64_t count);
   void (*settle)();
+  HalfKernel<R> half;
 };
 
 struct KernelSet {

@@ -80,12 +80,13 @@ class Packer {
   bool lines_along_k() const { return view_.row_lines; }
 
   // Whether `rows` can be had, and whether lines need no packing where only the fill's elements are read.
-  bool has_rows() const { return planes == 2 || (std::is_same_v<T, R> && view_.row_lines && !tf32_); }
+  bool has_rows() const { return planes == 2 || (view_.row_lines && !tf32_); }
   bool plain() const { return std::is_same_v<T, W> && !tf32_ && !view_.unit && !view_.packed && !(planes == 2 && view_.conj); }
 
   // Instead of a panel, rows [p.begin, p.end) of it, `step` apart, with zeros and ones likewise; complex ones as they lie in memory, real and imaginary parts in turn.
   void rows(const T *data, Range p, Range k, R *to, int64_t step) const {
     if constexpr (std::is_same_v<T, R>) lines(data, p, k, to, step, rounded(k.size()));
+    if constexpr (is_half<T>) half_rows(data, p, k, to, step);
     if constexpr (std::is_same_v<T, std::complex<R>>) {
       if (view_.row_lines && !view_.conj) complex_lines(data, p, k, to, step);
       else complex_rows(data, p, k, reinterpret_cast<T *>(to), step / 2);
@@ -158,6 +159,22 @@ class Packer {
     }
   }
 
+  // Rows of 16-bit numbers, each whole.
+  void half_rows(const T *data, Range p, Range k, R *to, int64_t step) const {
+    const Lines lines = view_.lines();
+    for (int64_t row = p.begin; row < p.end; ++row, to += step) {
+      std::fill(to, to + rounded(k.size()), R(0));
+      const T *const source = data + lines.offset(row, 0);
+      segments(lines, row, k, [&](int64_t begin, int64_t end) { widen(source + begin, end - begin, to + begin - k.begin); }, [&](int64_t at) { to[at - k.begin] = R(1); });
+    }
+  }
+
+  void widen(const T *from, int64_t count, R *to) const {
+    if (count <= 0) return;
+    if (const auto run = kernel_.half.widen[std::is_same_v<T, bfloat16>]) return run(reinterpret_cast<const uint16_t *>(from), to, count);
+    for (int64_t x = 0; x < count; ++x) to[x] = convert<R>(from[x]);
+  }
+
   // use(begin, end) for the positions of `along` that the line holds and memory too; one(position) on a unit diagonal.
   template <class Use, class One>
   void segments(const Lines &lines, int64_t line, Range along, const Use &use, const One &one) const {
@@ -215,6 +232,15 @@ class Packer {
 
   template <class Round>
   void put(const T *__restrict source, int64_t count, R *__restrict to, int64_t stride, const Round &round) const {
+    if constexpr (is_half<T>) {
+      if (stride == 1) return widen(source, count, to);
+      constexpr int64_t some = 64;
+      for (R wide[some]; count > 0; source += some, count -= some) {
+        widen(source, std::min(count, some), wide);
+        for (int64_t x = 0; x < std::min(count, some); ++x, to += stride) *to = wide[x];
+      }
+      return;
+    }
     for (int64_t x = 0; x < count; ++x, to += stride) {
       const W value = round(conjugate_if(view_.conj, convert<W>(source[x])));
       if constexpr (planes == 1) to[0] = value;

@@ -29,7 +29,7 @@ class SmallProduct {
   SmallProduct(const Problem &problem, const KernelSet &kernels, bool far = false)
       : p_(problem), kernel_(kernels.small<W>()), tf32_(p_.compute == TRITRI_COMPUTE_TF32), pack_a_(p_.a, kernel_.mr, tf32_, kernel_),
         pack_b_(transposed(p_.b), kernel_.nr, tf32_, kernel_), pack_b_rows_(p_.b, kernel_.nr, tf32_, kernel_),
-        finish_(p_, planes * kernel_.row_step, planes == 2 ? 1 : 0), far_(far && p_.n * int64_t{sizeof(T)} > 128) {}
+        finish_(p_, kernel_.half, planes * kernel_.row_step, planes == 2 ? 1 : 0), far_(far && p_.n * int64_t{sizeof(T)} > 128) {}
 
   // Numbers of workspace: for B, and for strips.
   int64_t b_numbers() const { return std::max(p_.k * b_step_, (std::min(p_.n, columns_) + nr_ - 1) / nr_ * b_across_); }

@@ -21,7 +21,7 @@ class TileMaker {
   using W = typename Accumulator<T>::type;
   using R = typename RealOf<W>::type;
 
-  TileMaker(const Problem &problem, const Kernel<W> &kernel, int64_t kc) : p_(problem), kernel_(kernel), kc_(kc), finish_(problem, kernel.nr, int64_t{kernel.mr} * kernel.nr) {}
+  TileMaker(const Problem &problem, const Kernel<W> &kernel, const HalfKernel<R> &half, int64_t kc) : p_(problem), kernel_(kernel), kc_(kc), finish_(problem, half, kernel.nr, int64_t{kernel.mr} * kernel.nr) {}
 
   // sums = op(A) op(B) over `step.k`, small tile after small tile; a small tile that is C as it is goes there. Both ranges begin on the kernel's grid.
   void multiply(const Step &step, Range rows, Range cols, const Panels<R> &a, const Panels<R> &b, R *sums, T *c) const {

@@ -341,6 +341,53 @@ void store_band(const BandCopy<R> &given) {
   }
 }
 
+// Loops that the compiler makes vectors of.
+inline void widen_bfloat16(const uint16_t *from, float *to, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    const uint32_t bits = static_cast<uint32_t>(from[i]) << 16;
+    __builtin_memcpy(to + i, &bits, sizeof bits);
+  }
+}
+
+inline void narrow_bfloat16(const float *from, uint16_t *to, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    uint32_t bits;
+    __builtin_memcpy(&bits, from + i, sizeof bits);
+    const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16, quiet = (bits >> 16) | 0x40u;
+    to[i] = static_cast<uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? quiet : rounded);
+  }
+}
+
+#ifdef __AVX512F__
+// By the processor, which keeps subnormal numbers whatever the caller's modes are. Masks of all lanes: without, GCC 12 warns of its own header.
+constexpr __mmask16 every = 0xffff;
+inline void widen_float16(const uint16_t *from, float *to, int64_t count) {
+  for (; count >= 16; from += 16, to += 16, count -= 16) _mm512_storeu_ps(to, _mm512_maskz_cvtph_ps(every, _mm256_loadu_si256(reinterpret_cast<const __m256i *>(from))));
+  if (count == 0) return;
+  alignas(32) uint16_t rest[16] = {};
+  __builtin_memcpy(rest, from, static_cast<size_t>(count) * sizeof *rest);
+  _mm512_mask_storeu_ps(to, static_cast<__mmask16>((1u << count) - 1), _mm512_maskz_cvtph_ps(every, _mm256_load_si256(reinterpret_cast<const __m256i *>(rest))));
+}
+
+inline void narrow_float16(const float *from, uint16_t *to, int64_t count) {
+  constexpr int nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+  for (; count >= 16; from += 16, to += 16, count -= 16) _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), _mm512_maskz_cvtps_ph(every, _mm512_loadu_ps(from), nearest));
+  if (count == 0) return;
+  alignas(32) uint16_t rest[16];
+  _mm256_store_si256(reinterpret_cast<__m256i *>(rest), _mm512_maskz_cvtps_ph(every, _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << count) - 1), from), nearest));
+  __builtin_memcpy(to, rest, static_cast<size_t>(count) * sizeof *rest);
+}
+#else
+constexpr void (*widen_float16)(const uint16_t *, float *, int64_t) = nullptr;
+constexpr void (*narrow_float16)(const float *, uint16_t *, int64_t) = nullptr;
+#endif
+
+template <class R>
+constexpr HalfKernel<R> half_kernel() {
+  if constexpr (sizeof(R) == 4) return {{widen_float16, widen_bfloat16}, {narrow_float16, narrow_bfloat16}};
+  else return {};
+}
+
 template <class R, int bytes>
 void stream(const R *from, R *to, int64_t count) {
   int64_t at = 0;
@@ -480,12 +527,12 @@ template <class R, int bytes>
 constexpr SmallKernel<R> small_kernel() {
   return {8, bytes / static_cast<int>(sizeof(R)),
           {small_tile<R, bytes, 1>, small_tile<R, bytes, 2>, small_tile<R, bytes, 3>, small_tile<R, bytes, 4>, small_tile<R, bytes, 5>, small_tile<R, bytes, 6>, small_tile<R, bytes, 7>},
-          in_place<R, bytes, 8, 1>(), load_band<R, bytes>, load_across<R, bytes>, store_band<R, bytes>, stream<R, bytes>, settle};
+          in_place<R, bytes, 8, 1>(), load_band<R, bytes>, load_across<R, bytes>, store_band<R, bytes>, stream<R, bytes>, settle, half_kernel<R>()};
 }
 
 template <class R, int bytes, int mr>
 constexpr SmallKernel<std::complex<R>> small_complex_kernel() {
-  return {mr, bytes / static_cast<int>(sizeof(R)), {}, in_place<R, bytes, mr, 2>(), load_band<R, bytes>, load_across<R, bytes>, store_band<R, bytes>, stream<R, bytes>, settle};
+  return {mr, bytes / static_cast<int>(sizeof(R)), {}, in_place<R, bytes, mr, 2>(), load_band<R, bytes>, load_across<R, bytes>, store_band<R, bytes>, stream<R, bytes>, settle, half_kernel<R>()};
 }
 
 // A set for registers of `bytes`: tiles of mr x 2 registers of reals, cr x 2 of complex numbers; small ones of 8 x 1 and 2 cr x 1.
