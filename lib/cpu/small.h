@@ -86,7 +86,7 @@ class SmallProduct {
   static R *numbers_of(T *x) { return reinterpret_cast<R *>(x); }
   static const R *numbers_of(const T *x) { return reinterpret_cast<const R *>(x); }
   static constexpr int64_t padded(int64_t n) { return (n + 15) / 16 * 16; }
-  static constexpr int64_t most_of_b = 64 << 10;  // elements at a time, which leave a second-level cache room for A and C
+  static constexpr int64_t most_of_b = (64 << 10) * (sizeof(T) <= 4 ? 2 : 1);  // elements at a time: half a megabyte, a whole one of complex128
 
   // At a time, all blocks about alike.
   static int64_t columns(const Problem &p) {
