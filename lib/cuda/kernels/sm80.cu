@@ -1,11 +1,12 @@
 // The sm_80 skeleton in the kernel table: what it serves, which of its shapes is expected to be fastest, and the launch.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 
 #include "cuda/kernels/kernel.h"
 #include "cuda/kernels/sm80_kernel.cuh"
-#include "cuda/schedule/work.h"
+#include "cuda/schedule/cut_sums.h"
 
 namespace tritri::cuda {
 namespace {
@@ -29,12 +30,22 @@ GroupedOrder order_of(const Problem &p, const Sm80Variant &v) {
   return {p.a.fill, p.b.fill, tiles_m, tiles_n, static_cast<int32_t>(std::max<int64_t>(1, side / v.tile_m)), static_cast<int32_t>(std::max<int64_t>(1, side / v.tile_n))};
 }
 
+// A square C beside whose triangle all is zero, in whole vectors.
+bool has_mirror_images(const Problem &p) {
+  const auto bits = reinterpret_cast<uintptr_t>(p.c.data) | static_cast<uint64_t>((p.c.ld | p.c.batch_stride) * element_bytes(p.dtype));
+  return p.a.fill == p.b.fill && p.a.fill != Fill::full && p.c.fill == Fill::full && p.m == p.n && p.beta == 0.0 && bits % 16 == 0;
+}
+
 bool fits(const Sm80Variant &v, const GpuTraits &traits) { return v.shared_bytes <= traits.shared_bytes; }
 
-double seconds_of(const Problem &p, const Sm80Variant &v, const GpuTraits &traits) {
-  // Only the data-centre chips have double-precision tensor units at the rate of float32 FMA.
+// Real multiply-adds per second. Only the data-centre chips have double-precision tensor units at the rate of float32 FMA.
+double unit_of(const Problem &p, const GpuTraits &traits) {
   const bool is_double = p.dtype == Dtype::f64 || p.dtype == Dtype::c128;
-  const double unit = traits.fma32_per_second * (is_double && traits.compute_minor != 0 ? 1.0 / 64 : 1.0);
+  return traits.fma32_per_second * (is_double && traits.compute_minor != 0 ? 1.0 / 64 : 1.0);
+}
+
+double seconds_of(const Problem &p, const Sm80Variant &v, const GpuTraits &traits) {
+  const double unit = unit_of(p, traits);
   const double real_products = is_complex(p.dtype) ? 4 : 1, sms = traits.multiprocessors, batch = static_cast<double>(p.batch);
   // Packed lines are copied in shorter pieces.
   const double apart = p.a.packed || p.b.packed ? (p.dtype == Dtype::f32 ? 1.15 : 1.05) : 1;
@@ -98,6 +109,57 @@ Plan plan(const Problem &p, const GpuTraits &traits) {
   return plan;
 }
 
+// Where tiles are few, their long sums are cut: the only shape that does so, or none.
+const Sm80Variant *cutting(const Problem &p, const GpuTraits &traits) {
+  const Sm80Variant *found = nullptr;
+  each_possible(p, traits, [&](const Sm80Variant &v) {
+    if (v.piece_bytes > 0) found = &v;
+  });
+  return found;
+}
+
+// Sums that are short, and tiles of which every multiprocessor gets several, are better left whole.
+constexpr int64_t least_length = 1280;
+constexpr double most_tiles = 3;  // for each multiprocessor
+constexpr size_t most_workspace = size_t{64} << 20;
+
+bool can_cut(const Problem &p, const GpuTraits &traits) {
+  if (!can(p, traits) || p.batch > 1) return false;
+  const Sm80Variant *v = cutting(p, traits);
+  if (!v) return false;
+  const TileSums sums = tile_sums(p, v->tile_m, v->tile_n);
+  return sums.longest >= least_length && sums.tiles <= most_tiles * traits.multiprocessors && like_tiles(p, order_of(p, *v), v->tile_m, v->tile_n).size() <= size_t{CutSums::most_runs};
+}
+
+Plan plan_cut(const Problem &p, const GpuTraits &traits) {
+  const Sm80Variant &v = *cutting(p, traits);
+  const std::vector<LikeTiles> tiles = like_tiles(p, order_of(p, v), v.tile_m, v.tile_n);
+  // Of an H200: what a tile takes beside its products stands here, and not in the rate. A lone launch and the two ends of its blocks take `ends`.
+  const bool is_double = p.dtype == Dtype::f64;
+  const double area = v.tile_m * v.tile_n, c_bytes = area * static_cast<double>(element_bytes(p.dtype)), rate = v.rate * (is_double ? 1.2 : 1.08), ends = 14e-6;
+  const PieceCosts costs{area * traits.multiprocessors / (unit_of(p, traits) * rate), is_double ? 11e-6 : 8e-6, 3e-6, c_bytes * traits.multiprocessors / traits.bytes_per_second};
+  Plan plan;
+  plan.tile_m = v.tile_m;
+  plan.tile_n = v.tile_n;
+  plan.tile_k = v.tile_k;
+  plan.seconds = std::numeric_limits<double>::infinity();
+  for (const int64_t pieces : {2, 3, 4, 6, 8}) {
+    const double seconds = ends + cut_seconds(tiles, pieces, traits.multiprocessors, costs);
+    if (seconds >= plan.seconds || (plan.pieces > 1 && sm80_workspace(p, v, pieces) > most_workspace)) continue;
+    plan.pieces = pieces;
+    plan.seconds = seconds;
+  }
+  plan.workspace = sm80_workspace(p, v, plan.pieces);
+  return plan;
+}
+
+// Of workspace: a word and a tile for each piece of a cut sum.
+constexpr int64_t counters_align = 32;
+int64_t counters_of(int64_t slots) { return ceil_div(slots, counters_align) * counters_align; }
+CutSums cut_of(const Problem &p, const Sm80Variant &v, int64_t pieces) {
+  return pieces > 1 && p.batch == 1 ? CutSums(like_tiles(p, order_of(p, v), v.tile_m, v.tile_n), pieces) : CutSums();
+}
+
 void load(const GpuTraits &traits) {
   if (!traits.at_least(8, 0)) return;
   for (const Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::c64, Dtype::c128}) {
@@ -107,21 +169,34 @@ void load(const GpuTraits &traits) {
   }
 }
 
-void launch(const Problem &p, const Plan &plan, void *, const GpuTraits &, cudaStream_t stream) {
+void launch(const Problem &p, const Plan &plan, void *workspace, const GpuTraits &, cudaStream_t stream) {
   const Sm80Variants variants = variants_of(p.dtype);
   const Sm80Variant &v = *std::find_if(variants.first, variants.first + variants.count,
                                        [&](const Sm80Variant &x) { return x.tile_m == plan.tile_m && x.tile_n == plan.tile_n; });
-  sm80_launch(p, v, stream);
+  sm80_launch(p, v, plan.pieces, workspace, stream);
 }
 
 }  // namespace
 
-void sm80_launch(const Problem &p, const Sm80Variant &v, cudaStream_t stream) {
-  const GroupedOrder order = order_of(p, v);
-  v.launch(Sm80Arguments(p, order), static_cast<unsigned>(order.count() * p.batch), stream);
+size_t sm80_workspace(const Problem &p, const Sm80Variant &v, int64_t pieces) {
+  const int64_t slots = cut_of(p, v, pieces).slots;
+  return static_cast<size_t>(counters_of(slots)) * sizeof(uint64_t) + static_cast<size_t>(slots) * v.piece_bytes;
 }
 
-extern const Kernel sm80_kernel;
+void sm80_launch(const Problem &p, const Sm80Variant &v, int64_t pieces, void *workspace, cudaStream_t stream) {
+  const GroupedOrder order = order_of(p, v);
+  const CutSums cut = cut_of(p, v, pieces);
+  const bool mirrors = v.mirrors && cut.runs == 0 && has_mirror_images(p);
+  auto *const counters = static_cast<unsigned long long *>(workspace);
+  const auto now = static_cast<unsigned long long>(std::chrono::steady_clock::now().time_since_epoch().count());
+  const Sm80CutArguments arguments(p, order, mirrors, cut, counters + counters_of(cut.slots), counters, (now * 0x9e3779b97f4a7c15u & ~0xffull) | 0x100);
+  // Of mirror images, the order's first half computes and clears all.
+  const int64_t tiles = mirrors && p.m % v.tile_m == 0 && order.groups_m == order.groups_n ? order.groups_m * (order.groups_m + 1) / 2 * order.group_m * order.group_n : order.count();
+  v.launch(arguments, static_cast<unsigned>(cut.runs > 0 ? cut.blocks : tiles * p.batch), stream);
+}
+
+extern const Kernel sm80_kernel, sm80_cut_kernel;
 const Kernel sm80_kernel = {"sm80", can, plan, load, launch};
+const Kernel sm80_cut_kernel = {"sm80-cut", can_cut, plan_cut, [](const GpuTraits &) {}, launch};
 
 }  // namespace tritri::cuda

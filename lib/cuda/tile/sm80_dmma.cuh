@@ -45,6 +45,7 @@ struct DmmaCore {
   static constexpr int k_mma = 4 * lane_k, step = 2 * k_mma;
   static constexpr int pad = 2;  // of rows along x, in elements: row = 2 mod 8 leaves a quarter warp no bank conflict
   static_assert(blocks_m > 1, "turns change between two instructions");
+  static constexpr bool leaves_directly = true;  // has each_vector
   static constexpr int rounds = 2 * blocks_n;  // of a step: round r multiplies B's block r % blocks_n at k half r / blocks_n
 
   double sum[blocks_n][blocks_m][4];
@@ -104,21 +105,27 @@ struct DmmaCore {
     } while (!one_step && count > 0);
   }
 
-  // To `tile`, which begins at the warp's first row and column; or on top of what is there.
-  template <int row, bool add_up>
-  __device__ __forceinline__ void put(T *tile) const {
-    T *const to = tile + (is_complex ? group() : 2 * group());
+  // Calls f(row, column, vector) for `part` of `parts` of this thread's sums, from the warp's first row and column; a warp's vectors make whole cache lines.
+  template <class F>
+  __device__ __forceinline__ void each_vector(int part, int parts, F &&f) const {
 #pragma unroll
     for (int m = 0; m < blocks_m; ++m)
 #pragma unroll
       for (int s = 0; s < 2; ++s)
 #pragma unroll
-        for (int n = 0; n < blocks_n; ++n) {
+        for (int n = 0; n < blocks_n && (2 * m + s) * parts / (2 * blocks_m) == part; ++n) {
           Vector<T> v;
           if constexpr (is_complex) v.value[0] = {sum[n][m][s], sum[n][m][2 + s]};
           else v = {{sum[n][m][s], sum[n][m][2 + s]}};
-          put_vector<add_up>(to + (8 * m + row_of(2 * quad() + s)) * row + block_n * n, v);
+          f(8 * m + row_of(2 * quad() + s), block_n * n + (is_complex ? group() : 2 * group()), v);
         }
+  }
+
+  // `part` of `parts` to `tile`, which begins at the warp's first row and column; or on top of what is there.
+  static constexpr int put_parts = 2 * blocks_m;  // the most
+  template <int row, bool add_up>
+  __device__ __forceinline__ void put(T *tile, int part, int parts) const {
+    each_vector(part, parts, [&](int r, int c, Vector<T> v) { put_vector<add_up>(tile + r * row + c, v); });
   }
 
   template <int row>

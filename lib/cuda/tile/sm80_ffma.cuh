@@ -38,6 +38,7 @@ struct FfmaCore {
   template <int row> static __device__ __forceinline__ int place_a() { return lane_row(); }
   template <int row> static __device__ __forceinline__ int place_b() { return lane_col(); }
 
+  static constexpr bool leaves_directly = false;  // the registers' order is the products', see above
   static constexpr int rounds = 0;  // there is no time beside the products: see DmmaCore
   // Calls as in DmmaCore; but fetch does nothing, since fragments that stay in registers meanwhile cost the loop more than their latency.
   template <int row_a, int row_b>
@@ -51,12 +52,14 @@ struct FfmaCore {
     open_next();
   }
 
-  // To `tile`, which begins at the warp's first row and column; or on top of what is there. Neighbours are exchanged: a vector holds a row's columns
+  // `part` of `parts` to `tile`, which begins at the warp's first row and column; or on top of what is there. Neighbours are exchanged: a vector holds a row's columns
   // {1, 0, 3, 2}, or one complex column of two rows, {re, re, im, im} of the later and the earlier; the first column's stands in the earlier row.
+  static constexpr int put_parts = rows;  // the most
   template <int row, bool add_up>
-  __device__ __forceinline__ void put(T *tile) const {
+  __device__ __forceinline__ void put(T *tile, int part, int parts) const {
 #pragma unroll
     for (int r = 0; r < rows; ++r) {
+      if (r * parts / rows != part) continue;
       T *to = tile + (r / vector * 4 * vector + lane_row() + r % vector) * row + lane_col();
 #pragma unroll
       for (int g = 0; g < groups_n; ++g) {

@@ -16,6 +16,13 @@ enum class Levels : int32_t {
 
 struct GridPlace { int64_t u, v; };
 
+// Indices of tiles have 32 bits, which a card divides many times faster than 64.
+TRITRI_HD inline GridPlace by_rows(int64_t index, int64_t row) {
+  const auto x = static_cast<uint32_t>(index), y = static_cast<uint32_t>(row);
+  return {x / y, x % y};
+}
+TRITRI_HD inline GridPlace swapped(GridPlace place) { return {place.v, place.u}; }
+
 // The largest s with s (s + 1) / 2 <= index.
 TRITRI_HD inline int64_t triangle_root(int64_t index) {
   int64_t s = static_cast<int64_t>((sqrt(8.0 * static_cast<double>(index) + 1.0) - 1.0) * 0.5);
@@ -35,8 +42,8 @@ TRITRI_HD inline int64_t square_root(int64_t index) {
 TRITRI_HD inline GridPlace place_of(Levels levels, int64_t count_u, int64_t count_v, int64_t index) {
   const int64_t shorter = count_u < count_v ? count_u : count_v;
   switch (levels) {
-    case Levels::rows: return {index / count_v, index % count_v};
-    case Levels::cols: return {index % count_u, index / count_u};
+    case Levels::rows: return by_rows(index, count_v);
+    case Levels::cols: return swapped(by_rows(index, count_u));
     case Levels::diagonals: {
       const int64_t total = count_u * count_v, corner = shorter * (shorter - 1) / 2;
       if (index < corner) {
@@ -47,7 +54,8 @@ TRITRI_HD inline GridPlace place_of(Levels levels, int64_t count_u, int64_t coun
         const int64_t mirrored = total - 1 - index, s = triangle_root(mirrored), u = mirrored - s * (s + 1) / 2;
         return {count_u - 1 - u, count_v - 1 - (s - u)};
       }
-      const int64_t s = shorter - 1 + (index - corner) / shorter, along = (index - corner) % shorter;
+      const GridPlace between = by_rows(index - corner, shorter);
+      const int64_t s = shorter - 1 + between.u, along = between.v;
       return count_u <= count_v ? GridPlace{along, s - along} : GridPlace{s - along, along};
     }
     case Levels::hooks: break;
@@ -56,8 +64,8 @@ TRITRI_HD inline GridPlace place_of(Levels levels, int64_t count_u, int64_t coun
     const int64_t s = square_root(index), along = index - s * s;
     return along < s ? GridPlace{along, s} : GridPlace{s, along - s};
   }
-  const int64_t s = index / shorter, along = index % shorter;
-  return count_u <= count_v ? GridPlace{along, s} : GridPlace{s, along};
+  const GridPlace beyond = by_rows(index, shorter);
+  return count_u <= count_v ? swapped(beyond) : beyond;
 }
 
 // Tiles come in groups of group_m x group_n, which share rows and columns in the L2 cache; groups come longest first,
@@ -76,10 +84,10 @@ struct GroupedOrder {
 
   TRITRI_HD int64_t count() const { return groups_m * groups_n * group_m * group_n; }
   TRITRI_HD GridPlace tile(int64_t index) const {
-    const int64_t size = group_m * group_n, within = index % size;
-    const GridPlace g = place_of(levels, groups_m, groups_n, index / size);
+    const GridPlace grouped = by_rows(index, group_m * group_n), within = by_rows(grouped.v, group_n);
+    const GridPlace g = place_of(levels, groups_m, groups_n, grouped.u);
     const int64_t row = rows_down ? groups_m - 1 - g.u : g.u, col = cols_down ? groups_n - 1 - g.v : g.v;
-    return {row * group_m + within / group_n, col * group_n + within % group_n};
+    return {row * group_m + within.u, col * group_n + within.v};
   }
 };
 

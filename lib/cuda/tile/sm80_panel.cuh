@@ -5,8 +5,6 @@
 // element on the way in. A stage of LineLoader lies x by x, as lines along k do in memory. What lies outside a fill or the matrix arrives as
 // zero, a unit diagonal as one; nothing outside a fill is read.
 #pragma once
-#include <climits>
-
 #include "cuda/tile/element.h"
 
 namespace tritri::cuda {
@@ -102,15 +100,27 @@ __device__ __forceinline__ void barrier_wait(unsigned barrier, int parity) {
 #undef TRITRI_BARRIER_TEST
 }
 
-// What a thread may copy of a panel, relative to its own first element (x, k): 32-bit comparisons with constants.
+// x, as a number that came from another lane: one that the assembler can work out, it works out anew between the products.
+__device__ __forceinline__ int kept(int x) { return __shfl_sync(~0u, x, threadIdx.x % 32); }
+
+// What a thread may copy of a panel, relative to its own first element (x, k): 32-bit numbers.
 struct PanelMask {
-  int diagonal, low, high, x_end, k_end;
-  bool unit;
+  int diagonal, x_end, k_end;
+  bool lower, upper, unit;
   __device__ __forceinline__ PanelMask(const Panel &p, int x, int k)
-      : diagonal(x - k), low(p.fill == Fill::upper ? diagonal : INT_MIN), high(p.fill == Fill::lower ? diagonal : INT_MAX), x_end(static_cast<int>(p.count) - x),
-        k_end(static_cast<int>(p.depth) - k), unit(p.unit) {}
-  __device__ __forceinline__ bool held(int dx, int dk) const { return dx < x_end && dk < k_end && dk - dx >= low && dk - dx <= high; }
-  __device__ __forceinline__ bool is_one(int dx, int dk) const { return unit && dk - dx == diagonal && dx < x_end && dk < k_end; }
+      : diagonal(x - k), x_end(static_cast<int>(p.count) - x), k_end(static_cast<int>(p.depth) - k), lower(p.fill == Fill::lower), upper(p.fill == Fill::upper), unit(p.unit) {}
+
+  // What there is at one x, for any number of k >= 0: one comparison each.
+  struct Line {
+    int first, one;
+    unsigned count;
+    __device__ __forceinline__ bool held(int dk) const { return static_cast<unsigned>(dk - first) < count; }
+    __device__ __forceinline__ bool is_one(int dk) const { return dk == one; }
+  };
+  __device__ __forceinline__ Line line(int dx) const {
+    const int on_diagonal = diagonal + dx, first = upper ? on_diagonal : 0, end = dx >= x_end ? first : lower ? min(k_end, on_diagonal + 1) : k_end;
+    return {first, unit && dx < x_end && on_diagonal < k_end ? on_diagonal : -1, static_cast<unsigned>(max(end - first, 0))};
+  }
 };
 
 // `pairs`: two complex neighbours lie in a stage as {re, re, im, im}, and `to` is where the real part lies.
@@ -129,9 +139,9 @@ __device__ __forceinline__ void copy_element(const Panel &panel, T *to, const T 
 }
 
 template <bool masked, bool pairs, class T>
-__device__ __forceinline__ void place(const Panel &panel, T *to, const T *source, const PanelMask &mask, int dx, int dk) {
-  if (!masked || !mask.is_one(dx, dk)) {
-    copy_element<pairs>(panel, to, source, !masked || mask.held(dx, dk));
+__device__ __forceinline__ void place(const Panel &panel, T *to, const T *source, const PanelMask::Line &line, int dk) {
+  if (!masked || !line.is_one(dk)) {
+    copy_element<pairs>(panel, to, source, !masked || line.held(dk));
   } else if constexpr (pairs) {
     (&to->re)[0] = 1;
     (&to->re)[2] = 0;
@@ -180,11 +190,16 @@ class PanelLoader {
   const int x0, k0;
   const T *from;  // this thread's first element of the next turn
   const WholeTurns whole_turns;
+  const Way whole_way, masked_way;
+  const int at;  // where this thread's vectors go in a stage
 
  public:
   // The tile begins at x0; turns at k0.
   __device__ __forceinline__ PanelLoader(const Panel &p, const T *data, int x0, int k0)
-      : panel(p), x0(x0), k0(k0), whole_turns(p, tile, depth, x0, k0) {
+      : panel(p), x0(x0), k0(k0), whole_turns(p, tile, depth, x0, k0),
+        whole_way(p.lines_along_k ? whole_along_k : !pairs && p.even_lines ? whole_vectors : whole_pieces),
+        masked_way(p.lines_along_k ? masked_lines : !pairs && p.fill != Fill::lower && !p.unit ? masked_vectors : masked_single),
+        at(kept(threadIdx.x / AlongX<vector>::per_line * row + threadIdx.x % AlongX<vector>::per_line * vector)) {
     const int x = x0 + my_x(), k = k0 + my_k();
     from = data + (p.lines_along_k ? line_start(p, x) + k : line_start(p, k) + x);
   }
@@ -219,10 +234,7 @@ class PanelLoader {
   }
 
  private:
-  __device__ __forceinline__ Way way(int turn) const {
-    if (whole_turns.holds(turn)) return panel.lines_along_k ? whole_along_k : !pairs && panel.even_lines ? whole_vectors : whole_pieces;
-    return panel.lines_along_k ? masked_lines : !pairs && panel.fill != Fill::lower && !panel.unit ? masked_vectors : masked_single;
-  }
+  __device__ __forceinline__ Way way(int turn) const { return whole_turns.holds(turn) ? whole_way : masked_way; }
   __device__ __forceinline__ int my_x() const { return panel.lines_along_k ? threadIdx.x / lanes_k : threadIdx.x % AlongX<vector>::per_line * vector; }
   __device__ __forceinline__ int my_k() const { return panel.lines_along_k ? threadIdx.x % lanes_k : threadIdx.x / AlongX<vector>::per_line; }
 
@@ -258,8 +270,9 @@ class PanelLoader {
 #pragma unroll
     for (int dx = 0; dx < tile; dx += step_x) {
       const T *source = from + steps.to(dx);
+      const PanelMask::Line line = mask.line(dx);
 #pragma unroll
-      for (int dk = 0; dk < depth; dk += lanes_k) place<masked, pairs>(panel, to + dk * row + dx, source + dk, mask, dx, dk);
+      for (int dk = 0; dk < depth; dk += lanes_k) place<masked, pairs>(panel, to + dk * row + dx, source + dk, line, dk);
     }
   }
 
@@ -271,7 +284,7 @@ class PanelLoader {
     const int x = threadIdx.x % Along::per_line * vector, k = threadIdx.x / Along::per_line;
     if (Along::step_k > depth && k >= depth) return;
     const LineSteps steps(panel, k0 + turn * depth + k);
-    T *const to = place_of(stage, x, k);
+    T *const to = parts > 1 ? stage + at : place_of(stage, x, k);
 #pragma unroll
     for (int i = part * per_turn / parts; i < (part + 1) * per_turn / parts; ++i)
 #pragma unroll
@@ -285,7 +298,7 @@ class PanelLoader {
 
   // How many of `width` elements from (dx, dk) on exist, where those that do not come last.
   static __device__ __forceinline__ int prefix(const PanelMask &mask, int dx, int dk, int width) {
-    const int inside = min(width, mask.x_end - dx), below = mask.low == INT_MIN ? width : dk - dx - mask.low + 1;
+    const int inside = min(width, mask.x_end - dx), below = mask.upper ? dk - dx - mask.diagonal + 1 : width;
     return max(min(inside, below), 0);
   }
 
@@ -300,14 +313,15 @@ class PanelLoader {
     const LineSteps steps(panel, k0 + turn * depth + k);
     const T *const first = from + line_steps(turn).to(k - my_k()) + (x - my_x());
     T *const to = place_of(stage, x, k);
-#pragma unroll
+    // Small code: it is needed once in a while, when other code has taken its place in the instruction cache.
+#pragma unroll 1
     for (int dk = 0; dk < depth; dk += Along::step_k)
 #pragma unroll
       for (int dx = 0; dx < tile; dx += Along::span) {
         const T *const source = first + steps.to(dk) + dx;
         T *const target = to + dk * row + dx;
         if constexpr (width == 1) {
-          place<true, pairs>(panel, target, source, mask, dx, dk);
+          place<true, pairs>(panel, target, source, mask.line(dx), dk);
         } else {
           // A vector that is cut short goes element by element: the hardware fetches all 16 bytes of a shortened copy, and the last may lie
           // beyond the allocation.
@@ -330,12 +344,13 @@ class LineLoader {
 
   const Panel &panel;
   const int x0, k0;
+  const int at;   // where it goes in a stage
   const T *from;  // this thread's first element of the next turn
   const WholeTurns whole_turns;
 
  public:
   __device__ __forceinline__ LineLoader(const Panel &p, const T *data, int x0, int k0)
-      : panel(p), x0(x0), k0(k0), from(data + line_start(p, x0 + my_x()) + k0 + my_k()),
+      : panel(p), x0(x0), k0(k0), at(kept(my_x() * row + my_k())), from(data + line_start(p, x0 + my_x()) + k0 + my_k()),
         whole_turns(p, tile, depth, x0, k0) {}
 
   // Turns come in order, from 0.
@@ -353,8 +368,8 @@ class LineLoader {
     const LineSteps steps(panel, x0 + my_x());
 #pragma unroll
     for (int i = part * per_turn / parts; i < (part + 1) * per_turn / parts; ++i)
-      if (even) copy_async<16>(stage + my_x() * row + my_k() + i * step_x * row, from + i * step_x * panel.ld);
-      else copy_vector(stage + my_x() * row + my_k() + i * step_x * row, from + steps.to(i * step_x));
+      if (even) copy_async<16>(stage + at + i * step_x * row, from + i * step_x * panel.ld);
+      else copy_vector(stage + at + i * step_x * row, from + steps.to(i * step_x));
   }
   __device__ __forceinline__ void pass(int) { from += depth; }
 
@@ -369,8 +384,9 @@ class LineLoader {
 #pragma unroll
     for (int dx = 0; dx < tile; dx += step_x) {
       const T *const source = from + steps.to(dx);
+      const PanelMask::Line line = mask.line(dx);
 #pragma unroll
-      for (int e = 0; e < vector; ++e) place<true, false>(panel, to + dx * row + e, source + e, mask, dx, e);
+      for (int e = 0; e < vector; ++e) place<true, false>(panel, to + dx * row + e, source + e, line, e);
     }
   }
 };
