@@ -25,10 +25,10 @@ namespace {
 // diagonal of an input costs. What diagonals spare counts where that balances better.
 template <class T> struct Model;
 template <> struct Model<Float32> { static constexpr double stage = 1.08e-6, launch = 4e-6, many = 2e-6, masks = 0; static constexpr int spared = 0; static constexpr Costs costs{3, 8, 11, 12}; };
-template <> struct Model<Tf32<256, 2>> { static constexpr double stage = 0.71e-6, launch = 8e-6, many = 3.3e-6, masks = 0; static constexpr int spared = 3; static constexpr Costs costs{4, 8, 6, 11}; };
+template <> struct Model<Tf32<256, 2>> { static constexpr double stage = 0.64e-6, launch = 8e-6, many = 1.7e-6, masks = 0; static constexpr int spared = 0; static constexpr Costs costs{7, 8, 6, 11, 6}; };
 template <> struct Model<Tf32<128, 1>> { static constexpr double stage = 0.47e-6, launch = 1.7e-6, many = 0.3e-6, masks = 0; static constexpr int spared = 2; static constexpr Costs costs{8, 16, 1, 1}; };
-template <bool B> struct Model<Half<B, 256, 2>> { static constexpr double stage = 0.65e-6, launch = 4e-6, many = 1e-6, masks = 0; static constexpr int spared = 0; static constexpr Costs costs{6, 8, 6, 11}; };
-template <bool B> struct Model<Half<B, 128, 1>> { static constexpr double stage = 0.4e-6, launch = 1e-6, many = 4e-6, masks = 2.3e-6; static constexpr int spared = 0; static constexpr Costs costs{5, 16, 1, 1}; };
+template <bool B> struct Model<Half<B, 256, 2>> { static constexpr double stage = 0.65e-6, launch = 4e-6, many = 1.65e-6, masks = 0; static constexpr int spared = 0; static constexpr Costs costs{5, 12, 6, 11, 5}; };
+template <bool B> struct Model<Half<B, 128, 1>> { static constexpr double stage = 0.4e-6, launch = 1e-6, many = 4e-6, masks = 2.3e-6; static constexpr int spared = 0; static constexpr Costs costs{5, 16, 1, 1, 4}; };
 
 constexpr int64_t kMostColumns = INT_MAX - 1024;
 constexpr int64_t kMostBlocks = 65535, kMostRows = kMostBlocks * kArrangeEdge;  // of a grid's second and third dimension

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <iterator>
+#include <map>
+#include <optional>
+#include <queue>
 
 namespace tritri::cuda {
 namespace {
@@ -39,7 +43,7 @@ class Sums {
 };
 
 constexpr int kMostPieces = 255;
-constexpr int kGather = 1;  // what it costs to add one more piece, in stages
+constexpr int kMostFilled = 4;  // pieces of one tile where workers are filled up: adding them up takes its time
 
 struct Entry {
   Item item;
@@ -81,6 +85,7 @@ class Workers {
     for (size_t x = 0; x < std::min(heap_.size(), count_); ++x) loads[worker_of(heap_[x])] = static_cast<int64_t>(heap_[x] >> kBits);
     return loads;
   }
+  int64_t least() const { return heap_.size() < count_ ? 0 : static_cast<int64_t>(heap_[0] >> kBits); }
   int give_least_loaded(int cost) {
     const uint64_t more = static_cast<uint64_t>(cost) << kBits;
     if (heap_.size() < count_) return give_idle(more);
@@ -145,14 +150,56 @@ struct Grid {
   }
 };
 
+// When a worker comes to an entry: to pieces that others wait for at first, to those that wait for others at last.
+enum class Turn : uint8_t { first, middle, last };
+
+void list(Schedule &schedule, const std::vector<Entry> &entries, const std::vector<int> &worker, const std::vector<Turn> &turns, int workers) {
+  schedule.first.assign(static_cast<size_t>(workers) + 1, 0);
+  for (const int w : worker) ++schedule.first[static_cast<size_t>(w) + 1];
+  for (size_t w = 1; w < schedule.first.size(); ++w) schedule.first[w] += schedule.first[w - 1];
+  std::vector<uint32_t> next(schedule.first.begin(), schedule.first.end() - 1);
+  schedule.items.resize(entries.size());
+  for (const Turn turn : {Turn::first, Turn::middle, Turn::last})
+    for (size_t x = 0; x < entries.size(); ++x)
+      if (turns[x] == turn) schedule.items[next[static_cast<size_t>(worker[x])]++] = entries[x].item;
+}
+
+// When the last worker would end, in stages: one that adds pieces up waits until they are there.
+int64_t end_of(const Grid &grid, const Schedule &schedule, const Costs &costs) {
+  const int64_t tiles_m = grid.t.tiles_m(), tiles_n = grid.t.tiles_n(), never = INT64_MAX;
+  const size_t workers = schedule.first.size() - 1;
+  std::vector<int64_t> now(workers), there(static_cast<size_t>(schedule.slots), never);
+  std::vector<uint32_t> next(schedule.first.begin(), schedule.first.end() - 1);
+  const auto run = [&](size_t w) {  // as far as it comes
+    for (; next[w] < schedule.first[w + 1]; ++next[w]) {
+      const Item &item = schedule.items[next[w]];
+      const Line &row = grid.rows[static_cast<size_t>(item.tile / tiles_n % tiles_m)], &col = grid.cols[static_cast<size_t>(item.tile % tiles_n)];
+      int64_t end = now[w] + grid.cost_of(row, col, grid.sums.stages(row, col), item) + static_cast<int64_t>(costs.tile);
+      if (item.piece + 1 < item.pieces) there[item.slot + item.piece] = end;
+      else
+        for (size_t piece = item.slot; piece + 1 < item.slot + size_t{item.pieces}; ++piece) {
+          if (there[piece] == never) return true;
+          end = std::max(end, there[piece]) + costs.gather;
+        }
+      now[w] = end;
+    }
+    return false;
+  };
+  std::vector<size_t> waiting(workers);
+  for (size_t w = 0; w < workers; ++w) waiting[w] = w;
+  while (!waiting.empty()) waiting.erase(std::remove_if(waiting.begin(), waiting.end(), [&](size_t w) { return !run(w); }), waiting.end());
+  return *std::max_element(now.begin(), now.end());
+}
+
 // Whole tiles leave some workers with more to do than others. Those hand the first stages of a tile to the least loaded one, which adds
 // an entry at the end, and do the rest of it late, when that piece is there.
-void level(const Grid &grid, std::vector<Entry> &entries, std::vector<int> &worker, std::vector<bool> &late, std::vector<int64_t> &load, Schedule &schedule, int tile_cost) {
-  const int workers = static_cast<int>(load.size());
+void level(const Grid &grid, std::vector<Entry> &entries, std::vector<int> &worker, std::vector<Turn> &turns, std::vector<int64_t> &load, Schedule &schedule, const Costs &costs) {
+  const int workers = static_cast<int>(load.size()), tile_cost = static_cast<int>(costs.tile);
   const int64_t tiles_m = grid.t.tiles_m(), tiles_n = grid.t.tiles_n();
   // Every worker's tiles that are not in pieces yet, the largest first.
-  std::vector<size_t> first(load.size(), late.size()), next(late.size());
-  for (size_t x = late.size(); x-- > 0;) {
+  const size_t whole = entries.size();
+  std::vector<size_t> first(load.size(), whole), next(whole);
+  for (size_t x = whole; x-- > 0;) {
     if (entries[x].item.pieces > 1) continue;
     size_t &head = first[static_cast<size_t>(worker[x])];
     next[x] = head;
@@ -161,30 +208,31 @@ void level(const Grid &grid, std::vector<Entry> &entries, std::vector<int> &work
   for (int round = 0; round < workers && schedule.slots < most_slots(workers); ++round) {
     const auto [low, high] = ends(load);
     const size_t x = first[high];
-    if (x == late.size() || entries[x].cost == 0) return;
+    if (x == whole || entries[x].cost == 0) return;
     Entry &rest = entries[x];
     Entry piece = rest;
     piece.item = item_of(rest.item.tile, schedule.slots, 0, 2);
     const Line &row = grid.rows[static_cast<size_t>(rest.item.tile / tiles_n % tiles_m)], &col = grid.cols[static_cast<size_t>(rest.item.tile % tiles_n)];
-    const Range whole = grid.sums.stages(row, col);
+    const Range stages = grid.sums.stages(row, col);
     // As much as leaves both with the same, but no more than three quarters.
-    const int64_t most = (load[high] - load[low] + kGather - tile_cost) / 2;
+    const int64_t most = (load[high] - load[low] + costs.gather - tile_cost) / 2;
     int parts = 0;
     for (int step = 128; step > 0; step /= 2) {
       piece.item.end = static_cast<uint8_t>(parts + step);
-      if (parts + step <= 192 && grid.cost_of(row, col, whole, piece.item) <= most) parts += step;
+      if (parts + step <= 192 && grid.cost_of(row, col, stages, piece.item) <= most) parts += step;
     }
     piece.item.end = static_cast<uint8_t>(parts);
-    const int moved = grid.cost_of(row, col, whole, piece.item);
-    if (moved < 2 || load[low] + moved + tile_cost >= load[high]) return;
+    const int moved = grid.cost_of(row, col, stages, piece.item);
+    if (moved < 1 + costs.gather || load[low] + moved + tile_cost >= load[high]) return;
     rest.item = item_of(rest.item.tile, schedule.slots, 1, 2);
     rest.item.begin = static_cast<uint8_t>(parts);
-    late[x] = true;
+    turns[x] = Turn::last;
     first[high] = next[x];
-    load[high] += kGather - moved;
+    load[high] += costs.gather - moved;
     load[low] += moved + tile_cost;
     worker.push_back(static_cast<int>(low));
     entries.push_back(piece);
+    turns.push_back(Turn::first);
     ++schedule.slots;
     schedule.pieces = std::max(schedule.pieces, 2);
   }
@@ -259,19 +307,25 @@ namespace {
 struct Attempt {
   Schedule schedule;
   int64_t longest = 0;  // worker, in stages
+
+  void better(const Grid &grid, Schedule &&other, const Costs &costs) {
+    const int64_t end = end_of(grid, other, costs);
+    if (end >= longest) return;
+    schedule = std::move(other);
+    longest = end;
+  }
 };
 
 // With sums cut into pieces of at most `limit` stages; 0: none is cut. Tiles run together in groups whose longest one costs more than `grouped`: shorter ones are
 // left for balance.
-Attempt attempt(const Grid &grid, double grouped, int workers, const Costs &costs, bool zeros_elsewhere, double limit) {
+Schedule attempt(const Grid &grid, double grouped, int workers, const Costs &costs, bool zeros_elsewhere, double limit) {
   const Tiling &t = grid.t;
   const bool cut = limit > 0;
   const int64_t rows = t.tiles_m(), cols = t.tiles_n();
   const int tile_cost = static_cast<int>(costs.tile);
-  const int owed = static_cast<int>(t.k / t.stage_k) + tile_cost + 2;  // above every cost
+  const int owed = static_cast<int>(t.k / t.stage_k) + tile_cost + costs.gather * kMostPieces + 2;  // above every cost
 
-  Attempt made;
-  Schedule &schedule = made.schedule;
+  Schedule schedule;
   std::vector<Entry> entries;
   entries.reserve(static_cast<size_t>(rows * cols * t.batch + 2 * workers));
   for (int64_t batch = 0; batch < t.batch; ++batch)
@@ -291,7 +345,8 @@ Attempt attempt(const Grid &grid, double grouped, int workers, const Costs &cost
             for (int piece = 0; piece < pieces; ++piece) {
               const auto tile = static_cast<uint32_t>((batch * rows + i) * cols + j);
               const Item item = item_of(tile, schedule.slots, piece, pieces);
-              const int cost = (pieces == 1 ? stages : grid.cost_of(row, col, whole, item)) + tile_cost;
+              const int gathered = piece + 1 == pieces ? costs.gather * piece : 0;
+              const int cost = (pieces == 1 ? stages : grid.cost_of(row, col, whole, item)) + tile_cost + gathered;
               dearest = std::max(dearest, cost);
               // Pieces that others wait for come first, here and so in every worker's list: a worker that waits has handed in all that it
               // owes, and the workers that it waits for never wait before handing in theirs.
@@ -314,25 +369,93 @@ Attempt attempt(const Grid &grid, double grouped, int workers, const Costs &cost
   Workers order(workers);
   std::vector<int> worker;
   for (const Entry &entry : entries) worker.push_back(order.give_least_loaded(entry.cost));
-  const size_t whole = entries.size();
-  std::vector<bool> late(whole);
+  std::vector<Turn> turns(entries.size(), Turn::middle);
   std::vector<int64_t> loads = order.loads();
-  if (cut) level(grid, entries, worker, late, loads, schedule, tile_cost);
-  made.longest = *std::max_element(loads.begin(), loads.end());
+  if (cut) level(grid, entries, worker, turns, loads, schedule, costs);
+  list(schedule, entries, worker, turns, workers);
+  return schedule;
+}
 
-  // In every worker's list: the pieces that level() made, what was there before, and at last the tiles that it took them from.
-  schedule.first.assign(static_cast<size_t>(workers) + 1, 0);
-  for (const int w : worker) ++schedule.first[static_cast<size_t>(w) + 1];
-  for (size_t w = 1; w < schedule.first.size(); ++w) schedule.first[w] += schedule.first[w - 1];
-  std::vector<uint32_t> next(schedule.first.begin(), schedule.first.end() - 1);
-  schedule.items.resize(entries.size());
-  const auto list = [&](size_t x) { schedule.items[next[static_cast<size_t>(worker[x])]++] = entries[x].item; };
-  for (size_t x = whole; x < entries.size(); ++x) list(x);
-  for (size_t x = 0; x < whole; ++x)
-    if (!late[x]) list(x);
-  for (size_t x = 0; x < whole; ++x)
-    if (late[x]) list(x);
-  return made;
+// A tile, or the first stages of one whose others are dealt out already.
+struct Rest {
+  int cost;
+  uint32_t tile;
+  int end;     // of it, in 256ths
+  int pieces;  // that are dealt out
+  bool operator<(const Rest &o) const { return cost != o.cost ? cost < o.cost : tile > o.tile; }
+};
+
+std::vector<Rest> whole_tiles(const Grid &grid, bool zeros_elsewhere) {
+  const Tiling &t = grid.t;
+  const int64_t rows = t.tiles_m(), cols = t.tiles_n();
+  std::vector<Rest> tiles;
+  for (int64_t batch = 0; batch < t.batch; ++batch)
+    for (int64_t i = t.rows_from; i < t.rows_end(); ++i)
+      for (int64_t j = 0; j < cols; ++j) {
+        const Line &row = grid.rows[static_cast<size_t>(i)], &col = grid.cols[static_cast<size_t>(j)];
+        if (!t.c_holds_some(row.elements, col.elements)) continue;
+        const Range whole = grid.sums.stages(row, col);
+        if (zeros_elsewhere && whole.empty() && block_is_whole(t.c, false, row.elements, col.elements)) continue;
+        tiles.push_back({static_cast<int>(grid.sums.cost(row, col, whole)), static_cast<uint32_t>((batch * rows + i) * cols + j), 256, 0});
+      }
+  return tiles;
+}
+
+// With every worker full up to `most` stages: the largest rest goes to the least loaded worker, and what that has no room for is cut off and dealt out again. A worker so has one last
+// piece at most, and that last in its list, when the earlier ones are there: those go first in theirs. No schedule, if it cannot be done.
+std::optional<Schedule> filled(const Grid &grid, const std::vector<Rest> &tiles, int workers, const Costs &costs, int64_t most) {
+  const int64_t rows = grid.t.tiles_m(), cols = grid.t.tiles_n();
+  const int tile_cost = static_cast<int>(costs.tile);
+  const auto row = [&](uint32_t tile) -> const Line & { return grid.rows[static_cast<size_t>(tile / cols % rows)]; };
+  const auto col = [&](uint32_t tile) -> const Line & { return grid.cols[static_cast<size_t>(tile % cols)]; };
+  std::priority_queue<Rest> rests(std::less<Rest>(), tiles);
+  Workers order(workers);
+  Schedule schedule;
+  std::vector<Entry> entries;
+  std::vector<int> worker;
+  std::vector<Turn> turns;
+  std::map<uint32_t, std::vector<size_t>> cut;  // every such tile's pieces, the last first
+  while (!rests.empty()) {
+    Rest rest = rests.top();
+    rests.pop();
+    const int64_t room = most - order.least() - tile_cost;
+    int from = 0, cost = rest.cost;
+    if (cost > room) {
+      const int64_t left = room - (rest.pieces == 0 ? costs.gather : 0);
+      if (left < costs.shortest_piece / 2 || rest.pieces + 1 == kMostFilled || schedule.slots == most_slots(workers)) return std::nullopt;
+      const Range whole = grid.sums.stages(row(rest.tile), col(rest.tile));
+      const auto cost_of = [&](int begin, int end) {
+        return static_cast<int>(grid.sums.cost(row(rest.tile), col(rest.tile), {whole.begin + whole.size() * begin / 256, whole.begin + whole.size() * end / 256}));
+      };
+      for (int step = 128; step > 0; step /= 2)  // the last place from which there would be too much
+        if (from + step < rest.end && cost_of(from + step, rest.end) > left) from += step;
+      ++from;
+      cost = cost_of(from, rest.end);
+      ++schedule.slots;
+      rests.push({cost_of(0, from), rest.tile, from, rest.pieces + 1});
+    }
+    if (from > 0 || rest.pieces > 0) cut[rest.tile].push_back(entries.size());
+    Item item = item_of(rest.tile, 0, 0, 1);
+    item.begin = static_cast<uint8_t>(from);
+    item.end = static_cast<uint8_t>(rest.end);
+    turns.push_back(rest.end < 256 ? Turn::first : from > 0 ? Turn::last : Turn::middle);
+    worker.push_back(order.give_least_loaded(cost + tile_cost + (from > 0 && rest.pieces == 0 ? costs.gather : 0)));
+    entries.push_back({item, cost, 0, 0});
+  }
+  int slot = 0;
+  for (auto &[tile, pieces] : cut) {
+    const int count = static_cast<int>(pieces.size());
+    for (int x = 0; x < count; ++x) {
+      Item &item = entries[pieces[static_cast<size_t>(count - 1 - x)]].item;
+      item.slot = static_cast<uint32_t>(slot) & 0xfff;
+      item.piece = static_cast<uint8_t>(x);
+      item.pieces = static_cast<uint8_t>(count);
+    }
+    slot += count - 1;
+    schedule.pieces = std::max(schedule.pieces, count);
+  }
+  list(schedule, entries, worker, turns, workers);
+  return schedule;
 }
 
 }  // namespace
@@ -341,14 +464,25 @@ Schedule make_schedule(const Tiling &t, int workers, const Costs &costs, bool ze
   const Load load = recall_load(t);
   const Grid grid(t);
   const double grouped = load.longest * std::clamp(3.2 * workers / load.tiles, 1.0 / 6, 0.4);  // the more tiles, the fewer of them balance the rest
-  if (!load.cuts(workers, costs)) return attempt(grid, grouped, workers, costs, zeros_elsewhere, 0).schedule;
+  if (!load.cuts(workers, costs)) return attempt(grid, grouped, workers, costs, zeros_elsewhere, 0);
   const double mean = (load.stages + load.tiles * costs.tile) / workers;
-  Attempt best = attempt(grid, grouped, workers, costs, zeros_elsewhere, load.piece_limit(workers, costs));
+  Attempt best{{}, INT64_MAX};
+  best.better(grid, attempt(grid, grouped, workers, costs, zeros_elsewhere, load.piece_limit(workers, costs)), costs);
   // As many pieces as that may just not divide among the workers: fewer or more of them do.
   for (const double limit : {2 * mean, 0.75 * mean}) {
     if (static_cast<double>(best.longest) < 1.15 * mean || limit < costs.shortest_piece) break;
-    Attempt other = attempt(grid, grouped, workers, costs, zeros_elsewhere, limit);
-    if (other.longest < best.longest) best = std::move(other);
+    best.better(grid, attempt(grid, grouped, workers, costs, zeros_elsewhere, limit), costs);
+  }
+  if (costs.group_rows * costs.group_cols > 1 || static_cast<double>(best.longest) < 1.05 * mean || load.tiles > 8 * workers) return best.schedule;
+  const std::vector<Rest> tiles = whole_tiles(grid, zeros_elsewhere);
+  for (int64_t least = static_cast<int64_t>(mean), most = best.longest; most > least;) {  // fewer than `most`, not fewer than `least`
+    const int64_t middle = (least + most) / 2;
+    if (std::optional<Schedule> other = filled(grid, tiles, workers, costs, middle)) {
+      best.better(grid, std::move(*other), costs);
+      most = middle;
+    } else {
+      least = middle + 1;
+    }
   }
   return best.schedule;
 }
@@ -361,7 +495,7 @@ const Schedule &recall_schedule(const Tiling &tiling, int workers, const Costs &
     bool zeros_elsewhere = false;
     Schedule schedule;
     bool is_of(const Tiling &t, int w, const Costs &c, bool z) const {
-      return workers == w && zeros_elsewhere == z && costs.tile == c.tile && costs.shortest_piece == c.shortest_piece &&
+      return workers == w && zeros_elsewhere == z && costs.tile == c.tile && costs.shortest_piece == c.shortest_piece && costs.gather == c.gather &&
              costs.group_rows == c.group_rows && costs.group_cols == c.group_cols && tiling == t;
     }
   };
