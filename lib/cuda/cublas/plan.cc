@@ -48,7 +48,7 @@ Speed speed(const Problem &p, const GpuTraits &traits) {
   const bool fast_double = traits.compute_minor == 0 && traits.compute_major >= 6;
   switch (p.dtype) {
     case Dtype::f64: return fast_double ? Speed{0.94, 2.4e-6, 3.7e-9, 0.92, 0.80, 20e-9} : Speed{0.016, 2.4e-6, 3.7e-9, 0.92, 0.014, 14e-9};
-    case Dtype::c64: return {0.2025, 5e-6, 2.3e-9, 0.92, 0.165, 55e-9};
+    case Dtype::c64: return {0.2025, 6e-6, 2.3e-9, 0.92, 0.165, 55e-9};
     case Dtype::c128: return fast_double ? Speed{0.222, 3.3e-6, 1e-9, 0.95, 0.205, 18e-9} : Speed{0.004, 3.3e-6, 1e-9, 0.95, 0.0035, 5e-9};
     case Dtype::f16: case Dtype::bf16: return {12.4, 2.3e-6, 0.8e-9, 0.46, 0, 0};
     case Dtype::f32: break;

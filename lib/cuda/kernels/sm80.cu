@@ -72,7 +72,8 @@ double seconds_of(const Problem &p, const Sm80Variant &v, const GpuTraits &trait
   const double beside = each * size * std::max(0.0, blocks / sms - v.resident) * std::min(1.0, (few ? 128 : 256) / std::max(1.0, few ? length : average));
   // Sums that come out as zero are looked at again.
   const double zeros = p.a.fill != Fill::full && p.b.fill != Fill::full ? 1e-6 : 0;
-  return 4e-6 + zeros + beside + std::max({work / (unit * v.rate), longest / rate_per_sm, bytes / traits.bytes_per_second});
+  const double first = p.batch > 1 ? 2e-6 : 0;  // of a batch
+  return 4e-6 + first + zeros + beside + std::max({work / (unit * v.rate), longest / rate_per_sm, bytes / traits.bytes_per_second});
 }
 
 // Calls f with those that this card and the launch can hold.

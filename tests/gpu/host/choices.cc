@@ -331,7 +331,7 @@ void modelled_times_are_within_reach() {
 }
 
 // What `tests/gpu/candidates.cc` measured on an H200, one line of JSON for each candidate of each problem: what the cost models choose must be within 5 %
-// (or a microsecond, where launches are all that is measured) of the fastest for 29 of 30 problems, and within 1.3 times it for all. Where many choices were not
+// (or a microsecond, where launches are all that is measured) of the fastest for 39 of 40 problems, and within 1.25 times it for all. Where many choices were not
 // measured the table is old.
 void choices_replay_what_was_measured() {
   struct Problems {
@@ -391,8 +391,8 @@ void choices_replay_what_was_measured() {
   }
   expect(table.size() > 600, text("the table holds ", table.size(), " problems"));
   const int measured = static_cast<int>(table.size()) - unmeasured;
-  expect(6 * unmeasured <= measured, text(unmeasured, " of ", table.size(), " choices were not measured:", wrong));
-  expect(30 * count <= measured && worst < 1.3, text(count, " of ", measured, " choices are slow:", wrong));
+  expect(8 * unmeasured <= measured, text(unmeasured, " of ", table.size(), " choices were not measured:", wrong));
+  expect(40 * count <= measured && worst < 1.25, text(count, " of ", measured, " choices are slow:", wrong));
 }
 
 void no_cublas_no_plan() {
