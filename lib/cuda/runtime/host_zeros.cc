@@ -2,57 +2,39 @@
 
 #include <algorithm>
 #include <cstring>
-#include <exception>
 
 namespace tritri::cuda {
 namespace {
 
-constexpr unsigned most_threads = 4;
-constexpr int64_t block = 16;  // lines that one thread clears in a row
-
-struct Share {
-  Lines held, all;
-  int64_t batches, batch_bytes, element;
-  char *host;
-  int64_t index, count;
-
-  void operator()() const {
-    for (int64_t turn = index; turn < batches * blocks(); turn += count) {
-      char *const matrix = host + turn / blocks() * batch_bytes;
-      const int64_t first = turn % blocks() * block, last = std::min(first + block, all.count);
-      for (int64_t line = first; line < last; ++line) {
-        const Range kept = held.held(line);
-        char *const start = matrix + all.offset(line, 0) * element;
-        std::memset(start, 0, static_cast<size_t>(kept.begin * element));
-        std::memset(start + kept.end * element, 0, static_cast<size_t>((all.length - kept.end) * element));
-      }
-    }
-  }
-  int64_t blocks() const { return (all.count + block - 1) / block; }
-};
+constexpr int64_t block_lines = 16;
 
 }  // namespace
 
-HostZeros::HostZeros(const Layout &layout, Fill held, void *host) {
-  if (held == Fill::full) return;
+HostZeros::HostZeros(const Layout &layout, Fill held, void *host)
+    : all_(layout.lines()), batches_(layout.batch), element_(element_bytes(layout.dtype)), host_(static_cast<char *>(host)) {
   Layout part = layout;
   part.fill = held;
-  const int64_t element = element_bytes(layout.dtype), count = std::clamp(std::thread::hardware_concurrency(), 1u, most_threads);
-  const auto share = [&](int64_t index) {
-    return Share{part.lines(), layout.lines(), layout.batch, layout.batch_stride * element, element, static_cast<char *>(host), index, count};
-  };
-  helpers_.reserve(static_cast<size_t>(count));
-  for (int64_t index = 0; index < count; ++index) {
-    try {
-      helpers_.emplace_back(share(index));
-    } catch (const std::exception &) {
-      share(index)();  // no more threads to be had, or no memory for one; those that run must be waited for
-    }
-  }
+  held_ = part.lines();
+  blocks_of_one_ = (all_.count + block_lines - 1) / block_lines;
+  batch_bytes_ = layout.batch_stride * element_;
 }
 
-HostZeros::~HostZeros() {
-  for (std::thread &helper : helpers_) helper.join();
+int64_t HostZeros::bytes() const {
+  Lines compact = held_;
+  compact.packed = held_.profile != Fill::full;
+  compact.ld = compact.length;
+  return batches_ * (all_.count * all_.length - compact.extent()) * element_;
+}
+
+void HostZeros::clear(int64_t block) const {
+  char *const matrix = host_ + block / blocks_of_one_ * batch_bytes_;
+  const int64_t first = block % blocks_of_one_ * block_lines, last = std::min(first + block_lines, all_.count);
+  for (int64_t line = first; line < last; ++line) {
+    const Range kept = held_.held(line);
+    char *const start = matrix + all_.offset(line, 0) * element_;
+    std::memset(start, 0, static_cast<size_t>(kept.begin * element_));
+    std::memset(start + kept.end * element_, 0, static_cast<size_t>((all_.length - kept.end) * element_));
+  }
 }
 
 }  // namespace tritri::cuda

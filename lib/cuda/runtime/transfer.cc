@@ -2,26 +2,21 @@
 
 #include <algorithm>
 #include <cstring>
-#include <exception>
-#include <mutex>
-#include <thread>
 
-#include "cuda/kernels/copy.h"
+#include "cuda/runtime/past_caches.h"
+#include "cuda/runtime/relay.h"
+#include "cuda/schedule/pieces.h"
 
 namespace tritri::cuda {
 namespace {
 
 constexpr int64_t slot_bytes = int64_t{2} << 20;
-constexpr size_t most_slots = 8;
-constexpr int64_t single_thread_bytes = int64_t{1} << 20;  // below this, starting threads costs more than they save
-
-// The host's lines one after the other with nothing in between: what crosses the bus.
-Lines compact(const Lines &lines) {
-  Lines stream = lines;
-  stream.packed = lines.profile != Fill::full;
-  stream.ld = lines.length;
-  return stream;
-}
+constexpr int64_t least_piece = slot_bytes / 4;             // below that the bus loses more between pieces than by waiting for the first
+constexpr int64_t share_bytes = int64_t{64} << 10;          // of a piece, for one thread at a time
+constexpr int64_t worth_a_thread = int64_t{384} << 10;      // what a thread moves while another one wakes up
+constexpr int64_t worth_passing_caches = int64_t{8} << 20;  // results that would leave little else in them
+constexpr int64_t enough_for_zeros = 4;                     // threads, where nothing else needs any
+constexpr int most_threads = 16;
 
 // The memory that a pinned host matrix has in the device's eyes, or NULL where it is ordinary memory.
 char *device_view(const Layout &x, const void *host) {
@@ -40,244 +35,291 @@ char *device_view(const Layout &x, const void *host) {
   return from && to && to - from == last - first ? from + (base - first) : nullptr;
 }
 
-CopySide device_side(const Job &job) {
-  return {static_cast<char *>(job.device_data), job.device.lines(), job.device.batch_stride, 0, job.device.order != job.host.order};
+CopyBox all_of(const Region &region) { return {{0, region.batches}, {0, region.walk.count}, {0, region.walk.length}}; }
+CopyBox box_of(const Piece &piece) { return {piece.batch, piece.line, piece.position}; }
+
+CopySide slot_side(const Region &region, const Piece &piece, char *slot) {
+  const int64_t matrix = piece.line.size() * piece.pitch;
+  return {slot, {region.walk.profile, false, region.walk.count, region.walk.length, piece.pitch}, matrix,
+          piece.batch.begin * matrix + piece.line.begin * piece.pitch + piece.position.begin};
+}
+
+char *at(const CopySide &side, const CopyBox &box, int64_t element) {
+  return side.data + side.offset(box.batch.begin, box.line.begin, box.position.begin) * element;
+}
+
+// Between the device and memory that it can reach.
+void enqueue(const Region &region, const CopySide &host, const CopyBox &box, cudaStream_t stream) {
+  const CopySide &to = region.to_device ? region.device : host, &from = region.to_device ? host : region.device;
+  if (!region.engine) return copy_fill(region.dtype, to, from, region.walk, box, stream);
+  const int64_t element = element_bytes(region.dtype);
+  const auto bytes = [&](int64_t elements) { return static_cast<size_t>(elements * element); };
+  TRITRI_CUDA_CHECK(cudaMemcpy2DAsync(at(to, box, element), bytes(to.lines.ld), at(from, box, element), bytes(from.lines.ld), bytes(box.position.size()),
+                                      static_cast<size_t>(box.line.size()), region.to_device ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, stream));
+}
+
+// Between ordinary memory and a slot.
+void copy_lines(const Region &region, const Piece &piece, const CopySide &slot, bool past_caches) {
+  const int64_t element = element_bytes(region.dtype);
+  const auto copy = [&](int64_t batch, int64_t line, int64_t position, int64_t elements) {
+    char *const there = slot.data + slot.offset(batch, line, position) * element, *const here = region.host.data + region.host.offset(batch, line, position) * element;
+    const size_t bytes = static_cast<size_t>(elements * element);
+    if (region.to_device) std::memcpy(there, here, bytes);
+    else if (past_caches) copy_past_caches(here, there, bytes);
+    else std::memcpy(here, there, bytes);
+  };
+  // Small matrices, one after the other on both sides.
+  if (region.walk.profile == Fill::full && piece.pitch == piece.position.size() && region.host.lines.ld == piece.pitch && !region.host.lines.packed &&
+      (piece.batch.size() == 1 || region.host.batch_stride == slot.batch_stride))
+    return copy(piece.batch.begin, piece.line.begin, piece.position.begin, piece.elements());
+  for (int64_t batch = piece.batch.begin; batch < piece.batch.end; ++batch) {
+    for (int64_t line = piece.line.begin; line < piece.line.end; ++line) {
+      const Range held = region.walk.held(line), some{std::max(held.begin, piece.position.begin), std::min(held.end, piece.position.end)};
+      if (!some.empty()) copy(batch, line, some.begin, some.size());
+    }
+  }
 }
 
 }  // namespace
 
-// Hands out the stream in chunks of at most a slot: whole matrices, else lines, else pieces of a line.
-struct Chunks {
-  Lines lines, stream;
-  int64_t batches, each, most;  // elements of one matrix, and of the largest chunk
-  int64_t batch = 0, line = 0, position = 0;
-  std::mutex mutex;
+Job::Job(bool to_device, const Layout &device, const void *device_data, const Layout &host, const void *host_data)
+    : to_device(to_device), device(device), host(host), device_data(const_cast<void *>(device_data)), host_data(static_cast<char *>(const_cast<void *>(host_data))), pinned(false) {
+  if (host.elements() == 0) return;
+  char *const mapped = device_view(host, host_data);
+  pinned = mapped != nullptr;
+  if (pinned) this->host_data = mapped;
+}
 
-  struct Chunk { CopyBox box; int64_t origin, elements; };
-
-  Chunks(const Lines &host, int64_t matrices, int64_t element)
-      : lines(host), stream(compact(host)), batches(matrices), each(stream.extent()), most(slot_bytes / element) {}
-
-  bool next(Chunk *chunk) {
-    const std::lock_guard<std::mutex> lock(mutex);
-    if (each == 0 || batch >= batches) return false;
-    const Range all_lines{0, lines.count}, all_positions{0, lines.length};
-    if (each <= most) {
-      const int64_t count = std::min(most / each, batches - batch);
-      *chunk = {{{batch, batch + count}, all_lines, all_positions}, batch * each, count * each};
-      batch += count;
-      return true;
-    }
-    while (lines.held(line).empty()) ++line;  // empty lines are a matrix's last ones or first ones, never all of them
-    const Range held = lines.held(line);
-    const int64_t begin = std::max(position, held.begin), start = stream.offset(line, begin);
-    if (held.end - begin > most) {
-      *chunk = {{{batch, batch + 1}, {line, line + 1}, {begin, begin + most}}, batch * each + start, most};
-      position = begin + most;
-      return true;
-    }
-    int64_t end = line + 1, elements = held.end - begin;
-    while (begin == held.begin && end < lines.count && elements + lines.held(end).size() <= most) elements += lines.held(end++).size();
-    *chunk = {{{batch, batch + 1}, {line, end}, begin == held.begin ? all_positions : Range{begin, held.end}}, batch * each + start, elements};
-    line = end;
-    position = 0;
-    while (line < lines.count && lines.held(line).empty()) ++line;
-    if (line == lines.count) {
-      line = 0;
-      ++batch;
-    }
-    return true;
+// What threads do of a call's steps, piece by piece.
+class Transfer::Crew {
+ public:
+  Crew(Transfer &transfer, const std::vector<Step> &steps, cudaStream_t stream, const HostZeros &zeros, const HostPages &pages)
+      : device_(transfer.device_), up_(transfer.up_.get()), down_(transfer.down_.get()), ready_(transfer.ready_.get()), up_slots_(transfer.up_slots_),
+        down_slots_(transfer.down_slots_), steps_(steps), zeros_(zeros), pages_(pages), stream_(stream), overlap_(steps.size() > 1), arrived_(steps.size()), launched_(steps.size()) {
+    int64_t bytes = 0, coming = 0;
+    const auto each_staged = [&](auto &&use) {
+      for (size_t step = 0; step < steps.size(); ++step)
+        for (const std::vector<Region> *regions : {&steps[step].up, &steps[step].down})
+          for (const Region &region : *regions)
+            if (!region.pinned) use(step, region);
+    };
+    each_staged([&](size_t, const Region &region) {
+      bytes += held_bytes(region);
+      if (!region.to_device) coming += held_bytes(region);
+    });
+    past_caches_ = coming >= worth_passing_caches;
+    const int64_t wanted = std::max(bytes / worth_a_thread, std::min(zeros.bytes() / worth_a_thread, enough_for_zeros));
+    threads_ = static_cast<int>(std::clamp<int64_t>(wanted, 1, transfer.threads_));
+    // Small matrices are cut finer, so that the bus does not wait long for the first piece.
+    const int64_t most = std::clamp(bytes / 8, least_piece, slot_bytes);
+    each_staged([&](size_t step, const Region &region) {
+      std::vector<Staged> &all = region.to_device ? sent_ : fetched_;
+      const int64_t element = element_bytes(region.dtype);
+      for (const Piece &piece : pieces(region.walk, region.batches, element, most / element)) all.push_back({step, &region, piece, piece.shares(share_bytes / element)});
+    });
   }
 
-  void stop() {
-    const std::lock_guard<std::mutex> lock(mutex);
-    batch = batches;
+  int threads() const { return threads_; }
+  Relay relay() const {
+    const auto outline = [](const std::vector<Staged> &all) {
+      std::vector<Relay::Piece> pieces;
+      for (const Staged &staged : all) pieces.push_back({staged.step, static_cast<size_t>(staged.shares)});
+      return pieces;
+    };
+    return Relay(steps_.size(), outline(sent_), outline(fetched_), static_cast<size_t>(pages_.regions() + zeros_.blocks()), slots);
   }
+
+  // Pinned memory needs no thread.
+  void begin() {
+    TRITRI_CUDA_CHECK(cudaEventRecord(ready_, stream_));
+    if (overlap_) TRITRI_CUDA_CHECK(cudaStreamWaitEvent(up_, ready_, 0));
+    for (size_t piece = 0; piece < std::min(sent_.size(), slots); ++piece) TRITRI_CUDA_CHECK(cudaStreamWaitEvent(up_slot(piece).stream.get(), ready_, 0));
+    for (size_t step = 0; step < steps_.size(); ++step) {
+      bool any = false;
+      for (const Region &region : steps_[step].up) {
+        if (!region.pinned) continue;
+        enqueue(region, region.host, all_of(region), overlap_ ? up_ : stream_);
+        any = true;
+      }
+      if (any && overlap_) arrived_[step] = record(up_);
+    }
+  }
+
+  void enter(int thread) {
+    if (thread != 0) TRITRI_CUDA_CHECK(cudaSetDevice(device_));
+  }
+
+  void open(size_t piece) { TRITRI_CUDA_CHECK(cudaEventSynchronize(up_slot(piece).done.get())); }
+  void fill(size_t piece, size_t share) { copy_share(sent_[piece], share, up_slot(piece), false); }
+  void send(size_t piece) { move(sent_[piece], up_slot(piece)); }
+
+  void launch(size_t step) {
+    // A slot's event stands for its earlier pieces too.
+    const size_t from = sent_before_;
+    while (sent_before_ < sent_.size() && sent_[sent_before_].step <= step) ++sent_before_;
+    for (size_t piece = std::max(from, sent_before_ - std::min(sent_before_, slots)); piece < sent_before_; ++piece)
+      TRITRI_CUDA_CHECK(cudaStreamWaitEvent(stream_, up_slot(piece).done.get(), 0));
+    if (arrived_[step].get()) TRITRI_CUDA_CHECK(cudaStreamWaitEvent(stream_, arrived_[step].get(), 0));
+    if (steps_[step].launch) steps_[step].launch();
+    if (steps_[step].down.empty()) return;
+    launched_[step] = record(stream_);
+    if (overlap_) TRITRI_CUDA_CHECK(cudaStreamWaitEvent(down_, launched_[step].get(), 0));
+    for (const Region &region : steps_[step].down)
+      if (region.pinned) enqueue(region, region.host, all_of(region), overlap_ ? down_ : stream_);
+  }
+
+  void chore(size_t index) {
+    const int64_t chore = static_cast<int64_t>(index), regions = pages_.regions();
+    if (chore < regions) pages_.populate(chore);
+    else zeros_.clear(chore - regions);
+  }
+
+  void fetch(size_t piece) {
+    TRITRI_CUDA_CHECK(cudaStreamWaitEvent(down_slot(piece).stream.get(), launched_[fetched_[piece].step].get(), 0));
+    move(fetched_[piece], down_slot(piece));
+  }
+  void await(size_t piece) { TRITRI_CUDA_CHECK(cudaEventSynchronize(down_slot(piece).done.get())); }
+  void empty(size_t piece, size_t share) {
+    copy_share(fetched_[piece], share, down_slot(piece), past_caches_);
+    if (past_caches_) finish_past_caches();
+  }
+
+  // Nothing reads or writes the caller's memory, ours or the slots any more.
+  cudaError_t settle() noexcept {
+    cudaError_t worst = cudaSuccess;
+    const auto wait = [&](cudaStream_t stream) {
+      const cudaError_t error = cudaStreamSynchronize(stream);
+      if (worst == cudaSuccess) worst = error;
+    };
+    for (size_t piece = 0; piece < std::min(sent_.size(), slots); ++piece) wait(up_slot(piece).stream.get());
+    for (size_t piece = 0; piece < std::min(fetched_.size(), slots); ++piece) wait(down_slot(piece).stream.get());
+    wait(stream_);
+    if (overlap_) {
+      wait(up_);
+      wait(down_);
+    }
+    return worst;
+  }
+
+ private:
+  struct Staged { size_t step; const Region *region; Piece piece; int64_t shares; };
+
+  static int64_t held_bytes(const Region &region) {
+    Lines compact = region.walk;
+    compact.packed = compact.profile != Fill::full;
+    compact.ld = compact.length;
+    return compact.extent() * region.batches * element_bytes(region.dtype);
+  }
+  static Event record(cudaStream_t stream) {
+    Event event = make_event();
+    TRITRI_CUDA_CHECK(cudaEventRecord(event.get(), stream));
+    return event;
+  }
+
+  Slot &up_slot(size_t piece) { return up_slots_[piece % slots]; }
+  Slot &down_slot(size_t piece) { return down_slots_[piece % slots]; }
+  static void move(const Staged &staged, const Slot &slot) {
+    enqueue(*staged.region, slot_side(*staged.region, staged.piece, slot.host), box_of(staged.piece), slot.stream.get());
+    TRITRI_CUDA_CHECK(cudaEventRecord(slot.done.get(), slot.stream.get()));
+  }
+  static void copy_share(const Staged &staged, size_t share, const Slot &slot, bool past_caches) {
+    copy_lines(*staged.region, staged.piece.share(static_cast<int64_t>(share), staged.shares), slot_side(*staged.region, staged.piece, slot.host), past_caches);
+  }
+
+  int device_;
+  cudaStream_t up_, down_;
+  cudaEvent_t ready_;
+  Slot *up_slots_, *down_slots_;
+  const std::vector<Step> &steps_;
+  const HostZeros &zeros_;
+  const HostPages &pages_;
+  cudaStream_t stream_;
+  bool overlap_;
+  std::vector<Event> arrived_, launched_;
+  std::vector<Staged> sent_, fetched_;
+  size_t sent_before_ = 0;  // the steps that have been launched
+  int threads_ = 1;
+  bool past_caches_ = false;
 };
 
-Transfer::Transfer(int device) : device_(device), stream_(make_stream()), down_(make_stream()), ready_(make_event()) {
-  const size_t threads = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, most_slots);
-  for (size_t i = 0; i < threads; ++i) {
-    Slot slot;
-    slot.host = allocate_pinned(static_cast<size_t>(slot_bytes));
-    slot.device = allocate_device(static_cast<size_t>(slot_bytes));
-    slot.done = make_event();
-    slots_.push_back(std::move(slot));
+Transfer::Transfer(int device, int threads) : device_(device), threads_(std::clamp(threads, 1, most_threads)), up_(make_stream()), down_(make_stream()), ready_(make_event()) {
+  memory_ = allocate_pinned(2 * slots * static_cast<size_t>(slot_bytes));
+  char *next = static_cast<char *>(memory_.get());  // the device knows pinned memory by the host's addresses
+  for (Slot *way : {up_slots_, down_slots_}) {
+    for (size_t i = 0; i < slots; ++i) {
+      way[i].host = std::exchange(next, next + slot_bytes);
+      way[i].stream = make_stream();
+      way[i].done = make_event();
+    }
   }
 }
 
 void Transfer::abandon() noexcept {
-  for (Slot &slot : slots_) {
-    slot.host.abandon();
-    slot.device.abandon();
-    slot.done.abandon();
+  for (Slot *way : {up_slots_, down_slots_}) {
+    for (size_t i = 0; i < slots; ++i) {
+      way[i].stream.abandon();
+      way[i].done.abandon();
+    }
   }
+  memory_.abandon();
   ready_.abandon();
-  stream_.abandon();
+  up_.abandon();
   down_.abandon();
 }
 
-// One thread's share: chunk after chunk through its own slot.
-void Transfer::work(const Job &job, Slot &slot, Chunks &chunks) {
-  const int64_t element = job.element();
-  const CopySide device = device_side(job);
-  const auto each_line = [&](const Chunks::Chunk &chunk, auto &&move) {
-    for (int64_t batch = chunk.box.batch.begin; batch < chunk.box.batch.end; ++batch) {
-      char *matrix = job.host_data + batch * job.host.batch_stride * element;
-      for (int64_t line = chunk.box.line.begin; line < chunk.box.line.end; ++line) {
-        const Range held = chunks.lines.held(line);
-        const int64_t begin = std::max(held.begin, chunk.box.position.begin), end = std::min(held.end, chunk.box.position.end);
-        if (begin >= end) continue;
-        char *in_slot = static_cast<char *>(slot.host.get()) + (batch * chunks.each + chunks.stream.offset(line, begin) - chunk.origin) * element;
-        move(in_slot, matrix + chunks.lines.offset(line, begin) * element, static_cast<size_t>((end - begin) * element));
-      }
-    }
-  };
-  for (Chunks::Chunk chunk; chunks.next(&chunk);) {
-    const CopySide stream{static_cast<char *>(slot.device.get()), chunks.stream, chunks.each, chunk.origin};
-    const size_t bytes = static_cast<size_t>(chunk.elements * element);
-    if (job.to_device) {
-      TRITRI_CUDA_CHECK(cudaEventSynchronize(slot.done.get()));  // the slot's former chunk has left it
-      each_line(chunk, [](char *in_slot, char *in_matrix, size_t size) { std::memcpy(in_slot, in_matrix, size); });
-      TRITRI_CUDA_CHECK(cudaMemcpyAsync(slot.device.get(), slot.host.get(), bytes, cudaMemcpyHostToDevice, stream_.get()));
-      copy_fill(job.device.dtype, device, stream, chunks.lines, chunk.box, stream_.get());
-      TRITRI_CUDA_CHECK(cudaEventRecord(slot.done.get(), stream_.get()));
-    } else {
-      copy_fill(job.device.dtype, stream, device, chunks.lines, chunk.box, stream_.get());
-      TRITRI_CUDA_CHECK(cudaMemcpyAsync(slot.host.get(), slot.device.get(), bytes, cudaMemcpyDeviceToHost, stream_.get()));
-      TRITRI_CUDA_CHECK(cudaEventRecord(slot.done.get(), stream_.get()));
-      TRITRI_CUDA_CHECK(cudaEventSynchronize(slot.done.get()));
-      each_line(chunk, [](char *in_slot, char *in_matrix, size_t size) { std::memcpy(in_matrix, in_slot, size); });
-    }
-  }
-}
-
-bool Transfer::enqueue(const Job &job, cudaStream_t stream) {
-  char *const pinned = device_view(job.host, job.host_data);
-  if (!pinned) return false;
+std::vector<Region> Transfer::whole(const Job &job) {
+  if (job.host.elements() == 0) return {};
   const Lines lines = job.host.lines();
-  const CopySide host{pinned, lines, job.host.batch_stride}, device = device_side(job);
-  const CopyBox all{{0, job.batches()}, {0, lines.count}, {0, lines.length}};
-  copy_fill(job.device.dtype, job.to_device ? device : host, job.to_device ? host : device, lines, all, stream);
-  return true;
+  return {{job.device.dtype, job.to_device, job.pinned, false,
+           {static_cast<char *>(job.device_data), job.device.lines(), job.device.batch_stride, 0, job.device.order != job.host.order},
+           {job.host_data, lines, job.host.batch_stride}, lines, job.batches()}};
 }
 
-void Transfer::stage(const Job &job, cudaStream_t after) {
-  TRITRI_CUDA_CHECK(cudaEventRecord(ready_.get(), after));
-  TRITRI_CUDA_CHECK(cudaStreamWaitEvent(stream_.get(), ready_.get(), 0));
-  Chunks chunks(job.host.lines(), job.batches(), job.element());
-  const bool alone = chunks.each * chunks.batches * job.element() <= single_thread_bytes;
-  std::exception_ptr failure;
-  std::mutex failure_mutex;
-  const auto share = [&](Slot &slot) {
-    try {
-      work(job, slot, chunks);
-    } catch (...) {
-      const std::lock_guard<std::mutex> lock(failure_mutex);
-      failure = std::current_exception();
-      chunks.stop();
-    }
-  };
-  std::vector<std::thread> helpers;
-  helpers.reserve(slots_.size());
-  for (size_t i = 1; i < slots_.size() && !alone; ++i) {
-    try {
-      helpers.emplace_back([&, i] {
-        // A failure shows in this thread's first call.
-        drop(cudaSetDevice(device_));
-        share(slots_[i]);
-      });
-    } catch (const std::exception &) {
-      break;  // no more threads to be had, or no memory for one: fewer do
-    }
-  }
-  share(slots_[0]);
-  for (std::thread &helper : helpers) helper.join();
-  if (failure) {
-    drop(cudaStreamSynchronize(stream_.get()));
-    std::rethrow_exception(failure);
-  }
-  TRITRI_CUDA_CHECK(cudaStreamSynchronize(stream_.get()));
-}
-
-void Transfer::run(const Job &job, cudaStream_t stream) {
-  const bool enqueued = job.host.elements() == 0 || enqueue(job, stream);
-  if (enqueued) TRITRI_CUDA_CHECK(cudaStreamSynchronize(stream));
-  else stage(job, stream);
-}
-
-void Transfer::upload(const Layout &to, void *device_memory, const Layout &from, const void *host, cudaStream_t stream) {
-  run({true, to, from, device_memory, const_cast<char *>(static_cast<const char *>(host))}, stream);
-}
-
-void Transfer::begin_upload(const Job &job, cudaStream_t stream) {
-  if (job.host.elements() != 0 && !enqueue(job, stream)) stage(job, stream);
-}
-
-void Transfer::download(const Layout &from, const void *device_memory, const Layout &to, void *host, cudaStream_t stream) {
-  run({false, from, to, const_cast<void *>(device_memory), static_cast<char *>(host)}, stream);
-}
-
-bool Transfer::pinned(const Layout &host, const void *data) { return device_view(host, data) != nullptr; }
-
-void Transfer::begin(cudaStream_t after) {
-  TRITRI_CUDA_CHECK(cudaEventRecord(ready_.get(), after));
-  for (const cudaStream_t mine : {stream_.get(), down_.get()}) TRITRI_CUDA_CHECK(cudaStreamWaitEvent(mine, ready_.get(), 0));
-}
-
-void Transfer::corners(const Job &job) {
-  char *const mapped = device_view(job.host, job.host_data);
+std::vector<Region> Transfer::corners(const Job &job) {
   const Lines lines = job.host.lines();
-  const int64_t whole = lines.count / strip;
+  const int64_t strips = lines.count / strip;
+  std::vector<Region> regions;
   // A batch of small triangles, and a smaller one where the lines end.
-  const auto move = [&](int64_t first, int64_t batch, int64_t edge) {
+  const auto add = [&](int64_t first, int64_t batch, int64_t edge) {
     const auto side = [&](char *data, int64_t ld) {
       return CopySide{data + first * (ld + 1) * job.element(), {lines.profile, false, edge, edge, ld}, edge * (ld + 1)};
     };
-    const CopySide host = side(mapped, job.host.ld), device = side(static_cast<char *>(job.device_data), job.device.ld);
-    copy_fill(job.device.dtype, job.to_device ? device : host, job.to_device ? host : device, host.lines, {{0, batch}, {0, edge}, {0, edge}}, stream_of(job));
+    const CopySide host = side(job.host_data, job.host.ld);
+    regions.push_back({job.device.dtype, job.to_device, job.pinned, false, side(static_cast<char *>(job.device_data), job.device.ld), host, host.lines, batch});
   };
-  if (whole > 0) move(0, whole, strip);
-  if (whole * strip < lines.count) move(whole * strip, 1, lines.count - whole * strip);
+  if (strips > 0) add(0, strips, strip);
+  if (strips * strip < lines.count) add(strips * strip, 1, lines.count - strips * strip);
+  return regions;
 }
 
-void Transfer::beside_corners(const Job &job, Range lines) {
+std::vector<Region> Transfer::beside_corners(const Job &job, Range lines) {
   const Lines all = job.host.lines();
-  const int64_t element = job.element(), host_pitch = job.host.ld * element, device_pitch = job.device.ld * element;
+  std::vector<Region> regions;
   for (int64_t line = lines.begin; line < lines.end; line += strip) {
     const int64_t end = std::min(line + strip, lines.end);
     const Range beside = all.profile == Fill::lower ? Range{0, line} : Range{end, all.length};
     if (beside.empty()) continue;
-    char *const host = job.host_data + line * host_pitch + beside.begin * element;
-    char *const device = static_cast<char *>(job.device_data) + line * device_pitch + beside.begin * element;
-    const size_t width = static_cast<size_t>(beside.size() * element), height = static_cast<size_t>(end - line);
-    if (job.to_device)
-      TRITRI_CUDA_CHECK(cudaMemcpy2DAsync(device, static_cast<size_t>(device_pitch), host, static_cast<size_t>(host_pitch), width, height, cudaMemcpyHostToDevice, stream_.get()));
-    else
-      TRITRI_CUDA_CHECK(cudaMemcpy2DAsync(host, static_cast<size_t>(host_pitch), device, static_cast<size_t>(device_pitch), width, height, cudaMemcpyDeviceToHost, down_.get()));
+    const auto side = [&](void *data, int64_t ld) {
+      return CopySide{static_cast<char *>(data) + (line * ld + beside.begin) * job.element(), {Fill::full, false, end - line, beside.size(), ld}, 0};
+    };
+    const CopySide host = side(job.host_data, job.host.ld);
+    regions.push_back({job.device.dtype, job.to_device, job.pinned, true, side(job.device_data, job.device.ld), host, host.lines, 1});
   }
+  return regions;
 }
 
-Event Transfer::uploaded() {
-  Event event = make_event();
-  TRITRI_CUDA_CHECK(cudaEventRecord(event.get(), stream_.get()));
-  return event;
-}
-
-void Transfer::downloads_after(cudaStream_t stream) {
-  TRITRI_CUDA_CHECK(cudaEventRecord(ready_.get(), stream));
-  TRITRI_CUDA_CHECK(cudaStreamWaitEvent(down_.get(), ready_.get(), 0));
-}
-
-void Transfer::settle() {
-  const cudaError_t up = cudaStreamSynchronize(stream_.get()), down = cudaStreamSynchronize(down_.get());
-  TRITRI_CUDA_CHECK(up);
-  TRITRI_CUDA_CHECK(down);
-}
-
-void Transfer::settle_quietly() noexcept {
-  drop(cudaStreamSynchronize(stream_.get()));
-  drop(cudaStreamSynchronize(down_.get()));
+void Transfer::run(const std::vector<Step> &steps, cudaStream_t stream, const HostZeros &zeros, const HostPages &pages) {
+  Crew crew(*this, steps, stream, zeros, pages);
+  try {
+    crew.begin();
+    Relay relay = crew.relay();
+    team_.run(crew.threads(), [&](int thread) { relay.work(crew, thread); });
+    relay.rethrow();
+  } catch (...) {
+    drop(crew.settle());
+    throw;
+  }
+  TRITRI_CUDA_CHECK(crew.settle());
 }
 
 }  // namespace tritri::cuda

@@ -2,6 +2,7 @@
 
 #include "support/catch.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "core/k_range.h"
@@ -21,9 +22,13 @@ TEST_CASE("the host clears what a product cannot reach, and nothing else") {
           for (int64_t i = 0; i < shape.rows; ++i)
             for (int64_t j = 0; j < shape.cols; ++j)
               if (!exists(held, i, j)) expected[static_cast<size_t>(b * stride + (order == Order::row ? i * ld + j : j * ld + i))] = 0.0f;
-        { const cuda::HostZeros zeros(layout, held, memory.data()); }
+        const cuda::HostZeros zeros(layout, held, memory.data());
+        for (int64_t block = zeros.blocks(); block-- > 0;) zeros.clear(block);
         CHECK(memory == expected);
+        CHECK(zeros.bytes() == 4 * std::count(expected.begin(), expected.end(), 0.0f));
       }
     }
   }
+  CHECK(cuda::HostZeros().blocks() == 0);
+  CHECK(cuda::HostZeros().bytes() == 0);
 }
