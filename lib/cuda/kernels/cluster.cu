@@ -129,6 +129,7 @@ void launch(const Problem &p, const Plan &plan, void *, const GpuTraits &traits,
   const ClusterVariants variants = variants_of(p.dtype);
   const ClusterVariant &v = *std::find_if(variants.first, variants.first + variants.count, [&](const ClusterVariant &x) { return x.tile_m == plan.tile_m && x.tile_n == plan.tile_n; });
   const auto side = [&](const View &x) { return ClusterSide{x.fill, x.unit, p.batch > 1 && x.batch_stride != 0}; };
+  const Load load = measure(p, v);
   int pieces_log2 = 0;
   while (int64_t{1} << pieces_log2 < plan.pieces) ++pieces_log2;
   const ClusterArguments arguments{map_of(p, p.a, p.a.row_lines),
@@ -146,9 +147,10 @@ void launch(const Problem &p, const Plan &plan, void *, const GpuTraits &traits,
                                    static_cast<float>(p.beta.real()),
                                    stores_plainly(p),
                                    stores_vectors(p),
-                                   stages_of(v, measure(p, v), plan.pieces, traits),
+                                   stages_of(v, load, plan.pieces, traits),
                                    pieces_log2,
                                    traits.multiprocessors * v.resident,
+                                   p.batch == 1 && load.all * plan.pieces <= traits.multiprocessors * v.resident ? traits.multiprocessors >> pieces_log2 : 0,
                                    ProductArguments(p)};
   const dim3 grid(static_cast<unsigned>(ceil_div(p.n, v.tile_n) << pieces_log2), static_cast<unsigned>(ceil_div(p.m, v.tile_m)), static_cast<unsigned>(p.batch));
   v.launch(arguments, p.a.row_lines, p.b.row_lines, grid, stream);

@@ -43,7 +43,9 @@ struct ClusterArguments {
   float alpha, beta;
   bool plain;    // C takes alpha times the sums: beta is 0, alpha makes no -0 and no NaN
   bool aligned;  // 16 bytes of C at a time
-  int stages, pieces_log2, early;  // early: so many tiles at most begin before the kernel ahead ends
+  int stages, pieces_log2;
+  int early;  // so many tiles at most begin before the kernel ahead ends
+  int turn;   // where all begin at once: of so many tiles each second group begins with its last; else 0
   ProductArguments p;  // for sums that are looked at again
 };
 
@@ -329,11 +331,20 @@ __global__ void __launch_bounds__(ClusterShape<Tr>::threads, Tr::resident) clust
   extern __shared__ __align__(1024) unsigned char shared_bytes[];
 
   const int batch = static_cast<int>(blockIdx.z), pieces_log2 = args.pieces_log2, piece = static_cast<int>(blockIdx.x) & ((1 << pieces_log2) - 1);
-  // The longest sums come first.
-  const int tiles_n = static_cast<int>(gridDim.x) >> pieces_log2, tile_j = static_cast<int>(blockIdx.x) >> pieces_log2;
-  const int i0 = static_cast<int>(args.a.fill == Fill::lower ? gridDim.y - 1 - blockIdx.y : blockIdx.y) * Shape::tile_m;
+  // The longest sums come first; where all begin at once a multiprocessor that has a long one gets a short one with it.
+  const int tiles_n = static_cast<int>(gridDim.x) >> pieces_log2;
+  int tile_i = static_cast<int>(blockIdx.y), tile_j = static_cast<int>(blockIdx.x) >> pieces_log2;
+  if (args.turn > 0) {
+    const int place = tile_i * tiles_n + tile_j, begin = place / args.turn * args.turn;
+    if (place / args.turn & 1) {
+      const int turned = begin + min(begin + args.turn, tiles_n * static_cast<int>(gridDim.y)) - 1 - place;
+      tile_i = turned / tiles_n;
+      tile_j = turned - tile_i * tiles_n;
+    }
+  }
+  const int i0 = static_cast<int>(args.a.fill == Fill::lower ? gridDim.y - 1 - tile_i : tile_i) * Shape::tile_m;
   const int j0 = (args.b.fill == Fill::upper ? tiles_n - 1 - tile_j : tile_j) * Shape::tile_n;
-  const int64_t tile_index = (batch * int64_t{gridDim.y} + blockIdx.y) * tiles_n + tile_j;
+  const int64_t tile_index = (batch * int64_t{gridDim.y} + tile_i) * tiles_n + tile_j;
   const int i_end = min(i0 + Shape::tile_m, args.m), j_end = min(j0 + Shape::tile_n, args.n);
   if (args.c_fill == Fill::lower && i_end - 1 < j0) return;
   if (args.c_fill == Fill::upper && i0 > j_end - 1) return;
@@ -375,12 +386,11 @@ __global__ void __launch_bounds__(ClusterShape<Tr>::threads, Tr::resident) clust
   const int own_row = of_a ? i0 + lane * edge : j0 + (lane - Tr::rows) * edge, own_batch = (of_a ? args.a.many : args.b.many) ? batch : 0;
   const ClusterSpan own_span = span_held(of_a ? a_fill : b_fill, own_row);
   const auto held = [&](int k) { return lane < Tr::rows + Tr::cols && own_span.meets(k); };
-  const auto expect = [&](int s, int k) {
-    const int blocks = __popc(__ballot_sync(~0u, held(k)));
-    if (lane == 0) barrier_expect(full(s), blocks * cluster_block_bytes);
-  };
   const CUtensorMap *const own_map = of_a ? &args.a_map : &args.b_map;
   const auto feed = [&](int s, int k) {
+    const int blocks = __popc(__ballot_sync(~0u, held(k)));
+    if (lane == 0) barrier_expect(full(s), blocks * cluster_block_bytes);
+    __syncwarp();
     if (held(k)) copy_in(a_block(s, lane), own_map, full(s), along_k ? k : own_row, along_k ? own_row : k, own_batch);
     if (Shape::tf32 && !along_k && held(k)) copy_in(a_block(s, lane) + cluster_block_bytes / 2, own_map, full(s), own_row + edge / 2, k, own_batch);
   };
@@ -399,7 +409,6 @@ __global__ void __launch_bounds__(ClusterShape<Tr>::threads, Tr::resident) clust
   if (feeds) {
     if (lane < 2) prefetch_map(lane == 0 ? &args.a_map : &args.b_map);
     if (lane == 0) barrier_expect(sums_there, Shape::gathered_bytes(1 << pieces_log2));
-    for (int s = 0; s < args.stages && k0 + s * stage_k < k_end; ++s) expect(s, k0 + s * stage_k);
     // While the kernel before still runs the blocks that wait fetch what they all read to the L2 cache, each what its tile's place in C is in A and in B.
     if (tile_index < args.early && piece == (of_a ? 0 : (1 << pieces_log2) - 1)) {
       const int begin = of_a ? j0 : i0, end = min(begin + (of_a ? Shape::tile_n : Shape::tile_m), args.k);
@@ -523,8 +532,6 @@ __global__ void __launch_bounds__(ClusterShape<Tr>::threads, Tr::resident) clust
     uint32_t phase = 0;
     for (; fed < k_end; fed += stage_k) {
       barrier_wait(empty(s), phase);
-      expect(s, fed);
-      __syncwarp();
       feed(s, fed);
       if (++s == args.stages) {
         s = 0;
