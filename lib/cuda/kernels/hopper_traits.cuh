@@ -128,7 +128,8 @@ struct Float {
         if (!(x & 2 ? right : left).hold(row(x))) sums[x] = 0;
     }
     const auto line = [&](int x) { return c + row(x) * args.ldc; };
-    const bool all_held = __shfl_sync(~0u, held_whole(t, w.m0 + p.row, group_m, n0, group_n), 0), whole = all_held && args.whole_lines;
+    const auto held = [&](int m, int rows) { return __shfl_sync(~0u, held_whole(t, m, rows, n0, group_n), 0); };
+    const bool whole = held(w.m0 + p.row, group_m) && args.whole_lines;
     // C is read before the first store, which reading would have to wait for. Two columns of a row: x and x + 2.
     if (args.beta != 0.0f && whole) {
 #pragma unroll
@@ -145,31 +146,39 @@ struct Float {
         if (held_right.hold(row(x))) sums[x + 2] = fmaf(args.beta, from[1], sums[x + 2]);
       }
     }
-    if (whole) {
+    // Where tiles are large, by blocks of 64 rows: of those that the edge of C crosses there are few.
+    constexpr int each = Reorders ? 32 : accumulators, rows = 2 * each;
 #pragma unroll
-      for (int x = 0; x < accumulators; x += x % 4 ? 3 : 1) __stcs(reinterpret_cast<float2 *>(line(x)), make_float2(sums[x], sums[x + 2]));
-    } else if (all_held) {
-      store_runs(args, w, p, sums);
-    } else {
+    for (int y = 0; y < accumulators; y += each) {
+      const int m = w.m0 + (Reorders ? 64 * block(args, y >> 5) : p.row);
+      const bool all_held = held(m, rows);
+      if (all_held && args.whole_lines) {
 #pragma unroll
-      for (int x = 0; x < accumulators; x += x % 4 ? 3 : 1) {
-        float *const to = c + args.c_rows.at(row(x));
-        if (held_left.hold(row(x))) to[0] = sums[x];
-        if (held_right.hold(row(x))) to[1] = sums[x + 2];
+        for (int x = y; x < y + each; x += x % 4 ? 3 : 1) __stcs(reinterpret_cast<float2 *>(line(x)), make_float2(sums[x], sums[x + 2]));
+      } else if (all_held) {
+        store_runs<each>(args, w, p, sums, y);
+      } else if (!Reorders || __shfl_sync(~0u, stored_partly(t, m, rows, n0, group_n), 0)) {
+#pragma unroll
+        for (int x = y; x < y + each; x += x % 4 ? 3 : 1) {
+          float *const to = c + args.c_rows.at(row(x));
+          if (held_left.hold(row(x))) to[0] = sums[x];
+          if (held_right.hold(row(x))) to[1] = sums[x + 2];
+        }
       }
     }
   }
 
-  // All of a warpgroup's part where lines of C begin anywhere. Four lanes that share columns hand each other elements first: then each has one of a row's eight neighbours, and a store
+  // `Each` sums, from `from` on, where lines of C begin anywhere. Four lanes that share columns hand each other elements first: then each has one of a row's eight neighbours, and a store
   // writes runs of 32 bytes, where every second element would send each sector twice.
-  __device__ static __forceinline__ void store_runs(const Arguments &args, const Work &w, const Place &p, const float (&sums)[accumulators]) {
+  template <int Each>
+  __device__ static __forceinline__ void store_runs(const Arguments &args, const Work &w, const Place &p, const float (&sums)[accumulators], int from) {
     float *const c = static_cast<float *>(args.c) + w.batch * args.c_batch_stride + w.n0 + p.column + column(p.warp, p.lane >> 2) + (p.lane >> 1 & 1);
     const auto exchange = [](float &x, float &y, int lane, int with) {
       const float other = __shfl_xor_sync(~0u, lane & with ? x : y, with);
       (lane & with ? x : y) = other;
     };
 #pragma unroll
-    for (int x = 0; x < accumulators; x += 32) {
+    for (int x = from; x < from + Each; x += 32) {
       const int64_t row = w.m0 + 64 * block(args, x >> 5) + (p.lane & 1);
       float *to = c + args.c_rows.at(row);
       int64_t step = 2 * args.c_rows.step + args.c_rows.bend * (2 * row + 1);  // of two rows
