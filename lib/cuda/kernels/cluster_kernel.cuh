@@ -481,8 +481,8 @@ __global__ void __launch_bounds__(ClusterShape<Tr>::threads, Tr::resident) clust
             named_barrier(consumer_barrier, Shape::consumers);
           }
           float columns[steps][4];
-          if constexpr (BRows) Tf32Rows::read_across(columns, stage + Shape::a_bytes + group * cluster_block_bytes, warp, lane);
-          else Tf32Rows::read_along(columns, stage + Shape::a_bytes + group * cluster_block_bytes, warp, lane);
+          if constexpr (BRows) Tf32Rows::read_across(columns, stage + Shape::a_bytes + group * cluster_block_bytes, 0, warp, lane);
+          else Tf32Rows::read_along(columns, stage + Shape::a_bytes + group * cluster_block_bytes, 0, warp, lane);
 #pragma unroll
           for (int x = 0; x < steps; ++x)
 #pragma unroll

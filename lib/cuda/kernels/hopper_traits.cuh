@@ -5,6 +5,7 @@
 
 #include "cuda/kernels/hopper_kernel.cuh"
 #include "cuda/tile/element.h"
+#include "cuda/tile/tf32_fragment.cuh"
 
 namespace tritri::cuda::hopper {
 
@@ -28,10 +29,8 @@ struct Float {
   // Of a cluster one block has the outer and one the inner columns of a tile: so a diagonal of B leaves both as much to do.
   __device__ static int2 part(int rank, int group) { return make_int2(0, 64 * (Cluster == 1 ? group : rank == 0 ? 3 * group : 1 + group)); }
 
-  // Accumulator rows g and g + 8 of a warp are the two columns column(p) and column(p) + 1 of C, which makes a B fragment of a row-major
-  // tile one 8-byte load without bank conflicts and a store of C whole 32-byte sectors.
-  __device__ static int chunk(int warp, int g) { return (g & 2) << 1 | (warp & 1) << 1 | g >> 2; }
-  __device__ static int column(int warp, int g) { return (warp >> 1) * 32 + chunk(warp, g) * 4 + (g & 1) * 2; }
+  // Accumulator rows g and g + 8 of a warp are the two columns column(p) and column(p) + 1 of C, which also makes a store of C whole 32-byte sectors.
+  __device__ static int column(int warp, int g) { return Tf32Rows::place(warp, g); }
   // Which block of 64 rows of A is number x in shared memory and in accumulators.
   __device__ static int block(const Arguments &args, int x) { return Reorders && args.a.fill == Fill::lower ? blocks - 1 - x : x; }
   __device__ static int2 place(const Arguments &args, const Place &p, int x) {
@@ -76,20 +75,8 @@ struct Float {
     float f[steps][4];
     __device__ __forceinline__ void load(const Arguments &args, const Work &w, const Place &p, uint32_t tile, int k) {
       const int g = p.lane >> 2, q = p.lane & 3;
-      if (args.b.row_lines) {  // four boxes of 32 columns, a row of k 128 bytes
-        const int c = chunk(p.warp, g);
-        const uint32_t box = tile + (p.group * 2 + (p.warp >> 1)) * stage_k * 128 + (g & 1) * 8;
-        const uint32_t near = box + swizzled(q, c), far = box + swizzled(q + 4, c);
-#pragma unroll
-        for (int x = 0; x < steps; ++x) {
-          load2(near + x * 1024, f[x][0], f[x][1]);
-          load2(far + x * 1024, f[x][2], f[x][3]);
-        }
-      } else {  // a row is one column of B; lanes 8 to 15 and 24 to 31 name the odd columns
-        const int row = p.group * 64 + column(p.warp, p.lane & 7) + (p.lane >> 3 & 1), half = p.lane >> 4;
-#pragma unroll
-        for (int x = 0; x < steps; ++x) load_matrices(tile + swizzled<line>(row, 2 * x + half), f[x]);
-      }
+      if (args.b.row_lines) Tf32Rows::read_across(f, tile, p.group, p.warp, p.lane);
+      else Tf32Rows::read_along(f, tile, p.group, p.warp, p.lane);
       if (!w.b_mask.meets(k, stage_k)) return;
       // Element [x][y] is `past` + 8 x + 4 (y / 2) - y % 2 rows below the diagonal.
       const int n = w.n0 + p.column + column(p.warp, g), past = k + q - n;

@@ -9,11 +9,11 @@ struct Tf32Rows {
   __device__ static int chunk(int warp, int g) { return (g & 2) << 1 | (warp & 1) << 1 | g >> 2; }
   __device__ static int place(int warp, int g) { return (warp >> 1) * 32 + chunk(warp, g) * 4 + (g & 1) * 2; }
 
-  // f[x] are elements place + {0, 1, 0, 1} at k = 8 x + {q, q, q + 4, q + 4}, q = lane % 4. Here a line of the tile is one k: two boxes of 32 elements, one behind the other.
+  // Of 64 elements number `group` of a tile, f[x] are elements place + {0, 1, 0, 1} at k = 8 x + {q, q, q + 4, q + 4}, q = lane % 4. Here a line of the tile is one k: two boxes of 32 elements, one behind the other.
   template <int Steps>
-  __device__ static __forceinline__ void read_across(float (&f)[Steps][4], uint32_t tile, int warp, int lane) {
+  __device__ static __forceinline__ void read_across(float (&f)[Steps][4], uint32_t tile, int group, int warp, int lane) {
     const int g = lane >> 2, q = lane & 3, c = chunk(warp, g);
-    const uint32_t box = tile + (warp >> 1) * Steps * 1024 + (g & 1) * 8;
+    const uint32_t box = tile + (group * 2 + (warp >> 1)) * Steps * 1024 + (g & 1) * 8;
     const uint32_t near = box + swizzled(q, c), far = box + swizzled(q + 4, c);
 #pragma unroll
     for (int x = 0; x < Steps; ++x) {
@@ -24,8 +24,8 @@ struct Tf32Rows {
 
   // The same where a line of the tile is one element; lanes 8 to 15 and 24 to 31 name the odd ones.
   template <int Steps>
-  __device__ static __forceinline__ void read_along(float (&f)[Steps][4], uint32_t tile, int warp, int lane) {
-    const int line = place(warp, lane & 7) + (lane >> 3 & 1), half = lane >> 4;
+  __device__ static __forceinline__ void read_along(float (&f)[Steps][4], uint32_t tile, int group, int warp, int lane) {
+    const int line = group * 64 + place(warp, lane & 7) + (lane >> 3 & 1), half = lane >> 4;
 #pragma unroll
     for (int x = 0; x < Steps; ++x) load_matrices(tile + swizzled<Steps * 32>(line, 2 * x + half), f[x]);
   }
