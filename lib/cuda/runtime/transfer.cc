@@ -131,7 +131,7 @@ class Transfer::Crew {
 
   // Pinned memory needs no thread.
   void begin() {
-    TRITRI_CUDA_CHECK(cudaEventRecord(ready_, stream_));
+    if (overlap_ || !sent_.empty()) TRITRI_CUDA_CHECK(cudaEventRecord(ready_, stream_));
     if (overlap_) TRITRI_CUDA_CHECK(cudaStreamWaitEvent(up_, ready_, 0));
     for (size_t piece = 0; piece < std::min(sent_.size(), slots); ++piece) TRITRI_CUDA_CHECK(cudaStreamWaitEvent(up_slot(piece).stream.get(), ready_, 0));
     for (size_t step = 0; step < steps_.size(); ++step) {
@@ -162,7 +162,7 @@ class Transfer::Crew {
     if (arrived_[step].get()) TRITRI_CUDA_CHECK(cudaStreamWaitEvent(stream_, arrived_[step].get(), 0));
     if (steps_[step].launch) steps_[step].launch();
     if (steps_[step].down.empty()) return;
-    launched_[step] = record(stream_);
+    if (overlap_ || !fetched_.empty()) launched_[step] = record(stream_);
     if (overlap_) TRITRI_CUDA_CHECK(cudaStreamWaitEvent(down_, launched_[step].get(), 0));
     for (const Region &region : steps_[step].down)
       if (region.pinned) enqueue(region, region.host, all_of(region), overlap_ ? down_ : stream_);
