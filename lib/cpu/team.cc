@@ -26,9 +26,12 @@ Team::~Team() {
 bool Team::invite(int wanted, Call call, const void *body) {
   if (const pid_t process = getpid(); process != process_) {
     helpers_.clear();
+    known_ = sched_getaffinity(0, sizeof allowed_, &allowed_) == 0;
+    caller_ = -1;
     door_.store(0, std::memory_order_relaxed);
     process_ = process;
   }
+  stand_aside();
   recruit(wanted);
   if (helpers_.empty()) return false;
   call_ = call;
@@ -46,18 +49,31 @@ void Team::close() {
   while (left_.load(std::memory_order_acquire) < came) std::this_thread::yield();
 }
 
+cpu_set_t Team::elsewhere() const {
+  cpu_set_t others = allowed_;
+  CPU_CLR(caller_, &others);
+  return CPU_COUNT(&others) > 0 ? others : allowed_;
+}
+
+// A caller that has slept before looks idle to the system, which then puts the helpers that it wakes or starts behind it on its own core, where they wait for some
+// milliseconds. So they run on the others.
+void Team::stand_aside() {
+  const int core = sched_getcpu();
+  if (!known_ || core < 0 || core == caller_) return;
+  caller_ = core;
+  const cpu_set_t others = elsewhere();
+  for (const pthread_t helper : helpers_) pthread_setaffinity_np(helper, sizeof others, &others);
+}
+
 // Where the system gives fewer threads, those it gave do the work. They get no signals, which are the caller's matter.
 void Team::recruit(int wanted) {
   if (helpers_.size() >= static_cast<size_t>(wanted)) return;
-  // A caller that has slept before looks idle to the system, which then starts helpers behind it on its own core, where they wait for some
-  // milliseconds. So they start on the others; from there they may go wherever the caller may.
-  cpu_set_t others;
-  if (helpers_.empty() && sched_getaffinity(0, sizeof allowed_, &allowed_) != 0) return;
-  others = allowed_;
-  CPU_CLR(sched_getcpu(), &others);
-  pthread_attr_t elsewhere;
-  if (pthread_attr_init(&elsewhere) != 0) return;
-  if (CPU_COUNT(&others) > 0) pthread_attr_setaffinity_np(&elsewhere, sizeof others, &others);
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) return;
+  if (known_) {
+    const cpu_set_t others = elsewhere();
+    pthread_attr_setaffinity_np(&attributes, sizeof others, &others);
+  }
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -68,18 +84,17 @@ void Team::recruit(int wanted) {
   try {
     while (helpers_.size() < static_cast<size_t>(wanted)) {
       pthread_t &helper = helpers_.emplace_back();
-      if (pthread_create(&helper, &elsewhere, start, this) == 0 || pthread_create(&helper, nullptr, start, this) == 0) continue;
+      if (pthread_create(&helper, &attributes, start, this) == 0 || pthread_create(&helper, nullptr, start, this) == 0) continue;
       helpers_.pop_back();
       break;
     }
   } catch (const std::bad_alloc &) {
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  pthread_attr_destroy(&elsewhere);
+  pthread_attr_destroy(&attributes);
 }
 
 void Team::help() {
-  pthread_setaffinity_np(pthread_self(), sizeof allowed_, &allowed_);
   for (;;) {
     const uint32_t seen = calls_.load(std::memory_order_acquire);
     int place = door_.load(std::memory_order_relaxed);

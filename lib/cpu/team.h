@@ -34,12 +34,16 @@ class Team {
 
   bool invite(int wanted, Call call, const void *body);  // whether somebody may come
   void close();                                          // waits for those who came
+  void stand_aside();
   void recruit(int wanted);
+  cpu_set_t elsewhere() const;
   void help();
 
   pid_t process_ = 0;  // in which the threads are
   std::vector<pthread_t> helpers_;
-  cpu_set_t allowed_;  // where the caller might run when it started the first of them
+  bool known_ = false;  // what follows
+  cpu_set_t allowed_;   // where the caller might run when it started the first of them
+  int caller_ = -1;     // the core on which it last was, which they leave to it
   Call call_ = nullptr;
   const void *body_ = nullptr;
   int places_ = 0;
