@@ -49,10 +49,10 @@ double seconds_of(const Problem &p, const ClusterVariant &v, const Load &load, i
   // Where all sums are as long, a last round takes its time however few its blocks are.
   const double round = load.tiles * pieces / (traits.multiprocessors * v.resident), whole = std::floor(round);
   const double last = p.a.fill == Fill::full && p.b.fill == Fill::full && whole > 0 && round > whole ? std::max(round, whole + 0.6) / round : 1;
-  const double busy = last * ((load.tiles + zeros * empty) * pieces * v.costs.tile + crossed + load.stages * again * stage) / traits.multiprocessors;
+  const bool turns = p.dtype == Dtype::f32 && !p.a.row_lines;  // stages of A, before they are multiplied: less where others fill the wait
+  const double busy = last * ((load.tiles + zeros * empty) * pieces * v.costs.tile + crossed + load.stages * again * stage * (turns ? 1.5 : 1)) / traits.multiprocessors;
   const double work = std::max(busy, memory);
-  const double turned = p.dtype == Dtype::f32 && !p.a.row_lines ? 2.2 : 1;  // a stage of A, before it is multiplied
-  const double wait = (std::ceil(static_cast<double>(load.longest) / pieces) - 1) * turned * v.costs.step + (pieces_log2 > 0 ? 1 + pieces_log2 : 0) * v.costs.share;
+  const double wait = (std::ceil(static_cast<double>(load.longest) / pieces) - 1) * (turns ? 2.2 : 1) * v.costs.step + (pieces_log2 > 0 ? 1 + pieces_log2 : 0) * v.costs.share;
   constexpr double careful = 0.4e-6;  // four elements of every thread, at which it looks one by one
   const double rounds = std::max(1.0, static_cast<double>(load.all) / (traits.multiprocessors * v.resident)) * v.vectors / pieces;
   // The longest tile's stages hide behind the work of others, where there is enough.

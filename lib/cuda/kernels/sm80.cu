@@ -69,7 +69,9 @@ double seconds_of(const Problem &p, const Sm80Variant &v, const GpuTraits &trait
   const bool few = (p.dtype == Dtype::f32 || p.dtype == Dtype::f64) && p.batch == 1;
   const double each = few ? 4e-6 : p.dtype == Dtype::f64 ? 10e-6 : p.dtype == Dtype::f32 ? 6e-6 : p.dtype == Dtype::c64 ? 12e-6 : 7e-6;
   const double area = v.tile_m * v.tile_n / 8192.0, size = p.dtype == Dtype::c64 ? std::pow(area, 0.75) : std::max(1.0, area);
-  const double beside = each * size * std::max(0.0, blocks / sms - v.resident) * std::min(1.0, (few ? 128 : 256) / std::max(1.0, few ? length : average));
+  const bool whole_tiles = p.c.fill == Fill::full && (p.a.fill == Fill::full || p.b.fill == Fill::full);  // nothing but sums in any of them
+  const double hidden = few ? length / 128 : average / (whole_tiles ? 64 : 256);
+  const double beside = each * size * std::max(0.0, blocks / sms - v.resident) / std::max(1.0, hidden);
   // Sums that come out as zero are looked at again.
   const double zeros = p.a.fill != Fill::full && p.b.fill != Fill::full ? 1e-6 : 0;
   const double first = p.batch > 1 ? 2e-6 : 0;  // of a batch

@@ -277,7 +277,7 @@ Load recall_load(const Tiling &tiling) {
     Tiling tiling;
     Load load;
   };
-  thread_local Memory memories[8];
+  thread_local Memory memories[64];  // a product of host arrays has up to 50 parts
   thread_local unsigned next = 0;
   for (const Memory &memory : memories)
     if (memory.tiling == tiling) return memory.load;
@@ -499,7 +499,7 @@ const Schedule &recall_schedule(const Tiling &tiling, int workers, const Costs &
              costs.group_rows == c.group_rows && costs.group_cols == c.group_cols && tiling == t;
     }
   };
-  thread_local Memory memories[8];
+  thread_local Memory memories[64];  // a product of host arrays has up to 50 parts
   thread_local unsigned next = 0;
   for (const Memory &memory : memories)
     if (memory.is_of(tiling, workers, costs, zeros_elsewhere)) return memory.schedule;
