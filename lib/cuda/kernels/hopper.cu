@@ -25,8 +25,8 @@ namespace {
 // diagonal of an input costs. What diagonals spare counts where that balances better.
 template <class T> struct Model;
 template <> struct Model<Float32> { static constexpr double stage = 1.08e-6, launch = 4e-6, many = 2e-6, masks = 0; static constexpr int spared = 0; static constexpr Costs costs{3, 8, 11, 12}; };
-template <> struct Model<Tf32<256, 2>> { static constexpr double stage = 0.64e-6, launch = 8e-6, many = 1.7e-6, masks = 0; static constexpr int spared = 0; static constexpr Costs costs{7, 8, 6, 11, 6}; };
-template <> struct Model<Tf32<128, 1>> { static constexpr double stage = 0.47e-6, launch = 1.7e-6, many = 0.3e-6, masks = 0; static constexpr int spared = 2; static constexpr Costs costs{8, 16, 1, 1}; };
+template <> struct Model<Tf32<256, 2>> { static constexpr double stage = 0.64e-6, launch = 6e-6, many = 1.7e-6, masks = 0; static constexpr int spared = 0; static constexpr Costs costs{7, 8, 6, 11, 6}; };
+template <> struct Model<Tf32<128, 1>> { static constexpr double stage = 0.52e-6, launch = 1.7e-6, many = 0.3e-6, masks = 0; static constexpr int spared = 2; static constexpr Costs costs{8, 16, 1, 1}; };
 template <bool B> struct Model<Half<B, 256, 2>> { static constexpr double stage = 0.65e-6, launch = 4e-6, many = 1.65e-6, masks = 0; static constexpr int spared = 0; static constexpr Costs costs{5, 12, 6, 11, 5}; };
 template <bool B> struct Model<Half<B, 128, 1>> { static constexpr double stage = 0.4e-6, launch = 1e-6, many = 4e-6, masks = 2.3e-6; static constexpr int spared = 0; static constexpr Costs costs{5, 16, 1, 1, 4}; };
 
