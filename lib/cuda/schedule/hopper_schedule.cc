@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <queue>
@@ -43,6 +42,7 @@ class Sums {
 };
 
 constexpr int kMostPieces = 255;
+constexpr unsigned remembered = 64;  // shapes of each thread: a product of host arrays has up to 50 parts
 constexpr int kMostFilled = 4;  // pieces of one tile where workers are filled up: adding them up takes its time
 
 struct Entry {
@@ -277,11 +277,11 @@ Load recall_load(const Tiling &tiling) {
     Tiling tiling;
     Load load;
   };
-  thread_local Memory memories[64];  // a product of host arrays has up to 50 parts
+  thread_local Memory memories[remembered];
   thread_local unsigned next = 0;
   for (const Memory &memory : memories)
     if (memory.tiling == tiling) return memory.load;
-  Memory &memory = memories[next++ % 8];
+  Memory &memory = memories[next++ % remembered];
   memory = {tiling, measure(tiling)};
   return memory.load;
 }
@@ -499,11 +499,11 @@ const Schedule &recall_schedule(const Tiling &tiling, int workers, const Costs &
              costs.group_rows == c.group_rows && costs.group_cols == c.group_cols && tiling == t;
     }
   };
-  thread_local Memory memories[64];  // a product of host arrays has up to 50 parts
+  thread_local Memory memories[remembered];
   thread_local unsigned next = 0;
   for (const Memory &memory : memories)
     if (memory.is_of(tiling, workers, costs, zeros_elsewhere)) return memory.schedule;
-  Memory &memory = memories[next++ % std::size(memories)];
+  Memory &memory = memories[next++ % remembered];
   memory.workers = 0;  // nothing, should making it fail
   memory.schedule = make_schedule(tiling, workers, costs, zeros_elsewhere);
   memory.tiling = tiling;
