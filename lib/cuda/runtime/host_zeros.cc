@@ -17,13 +17,7 @@ HostZeros::HostZeros(const Layout &layout, Fill held, void *host)
   held_ = part.lines();
   blocks_of_one_ = (all_.count + block_lines - 1) / block_lines;
   batch_bytes_ = layout.batch_stride * element_;
-}
-
-int64_t HostZeros::bytes() const {
-  Lines compact = held_;
-  compact.packed = held_.profile != Fill::full;
-  compact.ld = compact.length;
-  return batches_ * (all_.count * all_.length - compact.extent()) * element_;
+  bytes_ = batches_ * (layout.elements() - part.elements()) * element_;
 }
 
 void HostZeros::clear(int64_t block) const {

@@ -11,12 +11,12 @@ class HostZeros {
   HostZeros(const Layout &layout, Fill held, void *host);
 
   int64_t blocks() const { return batches_ * blocks_of_one_; }
-  int64_t bytes() const;
+  int64_t bytes() const { return bytes_; }
   void clear(int64_t block) const;
 
  private:
   Lines held_{}, all_{};
-  int64_t batches_ = 0, blocks_of_one_ = 0, batch_bytes_ = 0, element_ = 0;
+  int64_t batches_ = 0, blocks_of_one_ = 0, batch_bytes_ = 0, element_ = 0, bytes_ = 0;
   char *host_ = nullptr;
 };
 
