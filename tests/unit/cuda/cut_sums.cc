@@ -6,34 +6,20 @@
 #include <set>
 
 #include "support/catch.h"
+#include "unit/core/layouts.h"
+#include "unit/cuda/problems.h"
 
 using namespace tritri;
 using namespace tritri::cuda;
 
-namespace {
-
-Problem problem(Fill a, Fill b, Fill c, int64_t m, int64_t n, int64_t k) {
-  Problem p;
-  p.m = m;
-  p.n = n;
-  p.k = k;
-  p.a.fill = a;
-  p.b.fill = b;
-  p.c.fill = c;
-  return p;
-}
-
-}  // namespace
-
 TEST_CASE("cut sums: every piece of every tile of C comes once, longest first, each with a slot of its own") {
   constexpr int64_t edge = 32;
-  constexpr Fill fills[] = {Fill::full, Fill::lower, Fill::upper};
-  for (const Fill a : fills)
-    for (const Fill b : fills)
-      for (const Fill c : fills)
+  for (const Fill a : unit::all_fills)
+    for (const Fill b : unit::all_fills)
+      for (const Fill c : unit::all_fills)
         for (const auto [m, n, k] : {std::array<int64_t, 3>{256, 256, 256}, {200, 135, 311}, {33, 290, 64}, {1, 1, 700}})
           for (const int64_t pieces : {2, 3, 7}) {
-            const Problem p = problem(a, b, c, m, n, k);
+            const Problem p = unit::problem(a, b, c, m, n, k);
             const GroupedOrder order(a, b, ceil_div(m, edge), ceil_div(n, edge), 1, 1);
             const auto tiles = like_tiles(p, order, edge, edge);
             const CutSums cut(tiles, pieces);
@@ -70,7 +56,7 @@ TEST_CASE("cut sums: every piece of every tile of C comes once, longest first, e
 }
 
 TEST_CASE("cut sums: too many kinds of tiles are not cut") {
-  const Problem p = problem(Fill::lower, Fill::lower, Fill::full, 100 * 32, 100 * 32, 100 * 32);
+  const Problem p = unit::problem(Fill::lower, Fill::lower, Fill::full, 100 * 32, 100 * 32, 100 * 32);
   REQUIRE(CutSums(like_tiles(p, GroupedOrder(Fill::lower, Fill::lower, 100, 100, 1, 1), 32, 32), 2).runs == 0);
 }
 

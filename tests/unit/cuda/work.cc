@@ -4,6 +4,7 @@
 
 #include "support/catch.h"
 #include "unit/core/layouts.h"
+#include "unit/cuda/problems.h"
 
 using namespace tritri;
 using namespace tritri::cuda;
@@ -12,13 +13,7 @@ TEST_CASE("what tiles have to sum is what a walk over the sampled tiles finds") 
   for (const Fill a : unit::all_fills) for (const Fill b : unit::all_fills) for (const Fill c : unit::all_fills)
   for (const int64_t m : {1, 33, 500, 4100}) for (const int64_t n : {1, 70, 999, 5000}) for (const int64_t k : {1, 300, 4500})
   for (const int64_t tile_m : {32, 64, 128}) for (const int64_t tile_n : {32, 96}) for (const int64_t unit : {1, 32}) {
-    Problem p;
-    p.m = m;
-    p.n = n;
-    p.k = k;
-    p.a.fill = a;
-    p.b.fill = b;
-    p.c.fill = c;
+    const Problem p = unit::problem(a, b, c, m, n, k);
     const auto together = [](int64_t size, int64_t tile) { return ((size + tile - 1) / tile + 31) / 32; };
     const int64_t rows = together(m, tile_m), cols = together(n, tile_n);
     int64_t tiles = 0, units = 0, longest = 0;
