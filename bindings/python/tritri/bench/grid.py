@@ -41,10 +41,10 @@ def full(on_cpu: bool) -> list[Case]:
                 + cases(OTHERS, modes, _plain(1024)) + cases([LOWER], modes, [(8, 10000), (32, 10000), (128, 400)]))
     real = _named("float32", "float32-pedantic", "float32-tf32", "float64", "bfloat16", "float16")
     return (cases([LOWER], list(MODES.values()), _plain(1024)) + cases([LOWER], list(MODES.values()), _plain(*PACKED), packed=True)
-            + cases([LOWER], list(MODES.values()), _plain(64, 128, 256, 512)) + cases([LOWER], real, _plain(8192))
+            + cases([LOWER], list(MODES.values()), _plain(64, 128, 256, 512)) + cases([LOWER], real, _plain(8192), packed=True)
             + cases([LOWER], _named("float32", "float64", "bfloat16"), [(n, batch) for n, batches in BATCHES.items() for batch in batches])
             + cases(OTHERS, _named("float32", "float32-pedantic", "float32-tf32", "float64", "bfloat16", "complex64"), _plain(1024, 4096))
-            + cases([LOWER], real, _plain(16384)) + cases([LOWER], _named("complex64", "complex128"), _plain(8192)))
+            + cases([LOWER], real, _plain(16384)) + cases([LOWER], _named("complex64", "complex128"), _plain(8192), packed=True))
 
 
 def quick(on_cpu: bool) -> list[Case]:

@@ -57,7 +57,7 @@ def contenders_of(machine, case: Case, sets, peers) -> tuple[list[Contender], li
         present.append(machine.ours(case, mode, sets, "auto"))
         if "algorithm=cublas" in present[-1].detail:
             present.append(machine.ours(case, mode, sets, "kernel"))
-        if case.packed and mode.compute == "default":
+        if case.packed:
             present.append(machine.packed(case, mode, sets))
     # float32 and float32-pedantic mean the same to the vendors' libraries, and not to Triton, which has three TF32 products for the first.
     plain = [tuple(mode for mode in case.modes if mode.compute != "tf32"), tuple(mode for mode in case.modes if mode.compute == "tf32")]
