@@ -386,6 +386,8 @@ std::vector<Case> cases() {
       x.special = 60000;
       x.rows_b = false;
       list.push_back(x);
+      x.c_pad = 1;
+      list.push_back(x);
     }
   for (const Fill a : {Fill::lower, Fill::upper})
     for (const Fill b : {Fill::lower, Fill::upper})

@@ -11,6 +11,7 @@
 //   scale      what sums come multiplied by
 //   sum()      a warpgroup's sums of one tile            place()    which element of the tile an accumulator is
 //   store()    a warpgroup's part of C                    exact()    a stored input as float
+//   rows_together  whether a warpgroup's warps store lines that are not aligned together
 #pragma once
 #include <climits>
 
@@ -342,7 +343,8 @@ __device__ void finish(const Arguments &args, const Pipe<T> &pipe, const Work &w
     witness[x % 4] = fmaf(sums[x], 0.0f, witness[x % 4]);
   }
   const bool finite = (witness[0] + witness[1]) + (witness[2] + witness[3]) == 0.0f;
-  if (__all_sync(~0u, finite)) {
+  const bool together = T::rows_together && !args.whole_lines;
+  if (together ? named_barrier_all(kConsumerBarrier + p.group, 128, finite) : __all_sync(~0u, finite)) {
     // Of all elements the one at this corner has the fewest k.
     const int i = w.m0 + p.row + (t.a == Fill::lower ? 0 : T::group_m - 1), j = w.n0 + p.column + (t.b == Fill::upper ? 0 : T::group_n - 1);
     T::store(args, pipe, w, p, sums, !columns_with_k(t, i).hold(j));

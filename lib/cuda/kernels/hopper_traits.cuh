@@ -18,9 +18,10 @@ struct Float {
   using Element = float;
   static constexpr int group_m = BlockM, group_n = 64, cluster = Cluster, tile_m = BlockM, tile_n = 128 * Cluster, stage_k = StageK;
   static constexpr int line = StageK * 4, steps = StageK / 8;  // bytes of a row of a K-major tile, which is what it is swizzled by; wgmmas a stage
-  static constexpr int accumulators = BlockM / 2, a_bytes = BlockM * line, b_bytes = 128 * line, output_bytes = 0;
+  static constexpr int accumulators = BlockM / 2, a_bytes = BlockM * line, b_bytes = 128 * line, output_bytes = Reorders ? 28672 : 12288;
   static_assert(line == 128 || line == 64, "a row of a K-major tile is one line of a swizzle");
   static constexpr int a_box_rows = 64, b_box_cols = 64, blocks = BlockM / 64;
+  static constexpr bool rows_together = true;
   __device__ static uint64_t a_descriptor(uint32_t tile) { return descriptor<line>(tile, 16, 8 * line); }
 
   __device__ static float widen(float x) { return x; }
@@ -99,8 +100,8 @@ struct Float {
     }
   };
 
-  template <class Pipe>
-  __device__ static void store(const Arguments &args, const Pipe &, const Work &w, const Place &p, float (&sums)[accumulators], bool zeros) {
+  template <class T>
+  __device__ static void store(const Arguments &args, const Pipe<T> &pipe, const Work &w, const Place &p, float (&sums)[accumulators], bool zeros) {
     const Tiling &t = args.tiling;
     const int n0 = w.n0 + p.column, n = n0 + column(p.warp, p.lane >> 2);
     float *const c = static_cast<float *>(args.c) + w.batch * args.c_batch_stride + n;
@@ -133,6 +134,9 @@ struct Float {
         if (held_right.hold(row(x))) sums[x + 2] = fmaf(args.beta, from[1], sums[x + 2]);
       }
     }
+    if constexpr (T::rows_together) {
+      if (!args.whole_lines) return store_rows(args, pipe, w, p, sums);
+    }
     // Where tiles are large, by blocks of 64 rows: of those that the edge of C crosses there are few.
     constexpr int each = Reorders ? 32 : accumulators, rows = 2 * each;
 #pragma unroll
@@ -142,8 +146,6 @@ struct Float {
       if (all_held && args.whole_lines) {
 #pragma unroll
         for (int x = y; x < y + each; x += x % 4 ? 3 : 1) __stcs(reinterpret_cast<float2 *>(line(x)), make_float2(sums[x], sums[x + 2]));
-      } else if (all_held) {
-        store_runs<each>(args, w, p, sums, y);
       } else if (!Reorders || __shfl_sync(~0u, stored_partly(t, m, rows, n0, group_n), 0)) {
 #pragma unroll
         for (int x = y; x < y + each; x += x % 4 ? 3 : 1) {
@@ -155,33 +157,47 @@ struct Float {
     }
   }
 
-  // `Each` sums, from `from` on, where lines of C begin anywhere. Four lanes that share columns hand each other elements first: then each has one of a row's eight neighbours, and a store
-  // writes runs of 32 bytes, where every second element would send each sector twice.
-  template <int Each>
-  __device__ static __forceinline__ void store_runs(const Arguments &args, const Work &w, const Place &p, const float (&sums)[accumulators], int from) {
-    float *const c = static_cast<float *>(args.c) + w.batch * args.c_batch_stride + w.n0 + p.column + column(p.warp, p.lane >> 2) + (p.lane >> 1 & 1);
-    const auto exchange = [](float &x, float &y, int lane, int with) {
-      const float other = __shfl_xor_sync(~0u, lane & with ? x : y, with);
-      (lane & with ? x : y) = other;
-    };
+  // Where lines of C begin anywhere: through shared memory, some rows of the warpgroup's 64 columns at a time, so that they leave in runs of 128 bytes. Vectors of 16 bytes lie swizzled by
+  // pairs of rows. All four warps must come here.
+  static constexpr int rows_at_once = Reorders ? 64 : 32;
+  template <class T>
+  __device__ static __forceinline__ void store_rows(const Arguments &args, const Pipe<T> &pipe, const Work &w, const Place &p, const float (&sums)[accumulators]) {
+    constexpr int room_bytes = rows_at_once * 256, each = rows_at_once / 2, own = rows_at_once / 4;
+    static_assert(Pipe<T>::zeros - Pipe<T>::output + kZeroBytes >= 2 * room_bytes, "there are no boxes of zeros where lines are not aligned");
+    const Tiling &t = args.tiling;
+    const uint32_t room = pipe.base + Pipe<T>::output + p.group * room_bytes;
+    const int n = w.n0 + p.column, q = p.lane & 3, at = column(p.warp, p.lane >> 2);
+    const uint32_t to = room + q * 512 + ((at >> 2 ^ q) << 4) + (at & 3) * 4, from = room + p.warp * own * 256 + q * 4;
+    float *const c = static_cast<float *>(args.c) + w.batch * args.c_batch_stride + n + p.lane;
+#pragma unroll 1
+    for (int x = 0; x < accumulators / each; ++x) {
+      const int first = x * rows_at_once, m = w.m0 + 64 * block(args, first / 64) + first % 64;
+      if (!__shfl_sync(~0u, stored_partly(t, m, rows_at_once, n, group_n), 0)) continue;
+      named_barrier(kConsumerBarrier + p.group, 128);
 #pragma unroll
-    for (int x = from; x < from + Each; x += 32) {
-      const int64_t row = w.m0 + 64 * block(args, x >> 5) + (p.lane & 1);
-      float *to = c + args.c_rows.at(row);
-      int64_t step = 2 * args.c_rows.step + args.c_rows.bend * (2 * row + 1);  // of two rows
+      for (int y = 0; y < accumulators / each; ++y) {  // which of the sums, the compiler must know
+        if (x != y) continue;
 #pragma unroll
-      for (int y = x; y < x + 32; y += 4) {
-        float four[4] = {sums[y], sums[y + 1], sums[y + 2], sums[y + 3]};
-        exchange(four[0], four[1], p.lane, 1);
-        exchange(four[2], four[3], p.lane, 1);
-        exchange(four[0], four[2], p.lane, 2);
-        exchange(four[1], four[3], p.lane, 2);
-#pragma unroll
-        for (int z = 0; z < 4; ++z) {
-          *to = four[z];
-          to += step;
-          step += 4 * args.c_rows.bend;
+        for (int z = 0; z < each; z += 4) {
+          const float *const four = sums + y * each + z;
+          store2(to + z * 512, four[0], four[2]);
+          store2(to + z * 512 + 256, four[1], four[3]);
         }
+      }
+      named_barrier(kConsumerBarrier + p.group, 128);
+      const int mine = m + own * p.warp;
+      float *line = c + args.c_rows.at(mine);
+      int64_t step = args.c_rows.step + args.c_rows.bend * int64_t{mine};
+#pragma unroll
+      for (int row = 0; row < own; ++row) {
+        const Bounds held = columns_held(t, mine + row);
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+          const uint32_t value = load1(from + row * 256 + half * 128 + ((p.lane >> 2 ^ (row >> 1 & 3)) << 4));
+          if (held.hold(n + p.lane + 32 * half)) line[32 * half] = __uint_as_float(value);
+        }
+        line += step;
+        step += args.c_rows.bend;
       }
     }
   }
@@ -494,7 +510,8 @@ struct Half {
   static constexpr int group_m = 64, group_n = BlockN, a_box_rows = 64, b_box_cols = 64, cluster = Cluster, tile_m = 128 * Cluster, tile_n = BlockN;
   static constexpr int blocks = BlockN / 64;  // of 64 columns
   static constexpr int stage_k = 64, stages = blocks == 4 ? 4 : 6, low_stages = 0, accumulators = BlockN / 2, producer_registers = 56, consumer_registers = 224;
-  static constexpr int a_bytes = 128 * 128, b_bytes = BlockN * 128, output_bytes = 8 * 2048;
+  static constexpr int a_bytes = 128 * 128, b_bytes = BlockN * 128, output_bytes = blocks == 4 ? 28672 : 8 * 2048;
+  static constexpr bool rows_together = false;
   static constexpr int helpers = 64;
   static constexpr bool to_tf32 = false;
   static constexpr float scale = 1;
@@ -647,9 +664,7 @@ struct Half {
     for (; s < stages; ++s) pass();
   }
 
-  // 16 rows and 64 columns of C between memory and a warp's room in shared memory, whole in 128-byte runs. Otherwise a row at a time, two elements a thread. Where lines are not
-  // aligned, whole windows are stored in vectors all the same.
-  template <bool Aligned>
+  // 16 rows and 64 columns of C between memory and a warp's room in shared memory, whole in 128-byte runs. Otherwise a row at a time, two elements a thread.
   struct Window {
     const Arguments &args;
     uint16_t *c;  // of this batch, as bits
@@ -662,7 +677,7 @@ struct Half {
     __device__ uint32_t pair(int row) const { return room + swizzled(row, lane >> 2) + (lane & 3) * 4; }
 
     __device__ void load() const {
-      if (Aligned && whole) {
+      if (whole) {
 #pragma unroll
         for (int x = 0; x < 4; ++x) store4(vector(x), __ldcs(reinterpret_cast<const float4 *>(vector_in_c(x))));
       } else {
@@ -682,11 +697,9 @@ struct Half {
       }
     }
     __device__ void store() const {
-      if (Aligned && whole) {
+      if (whole) {
 #pragma unroll
         for (int x = 0; x < 4; ++x) __stcs(reinterpret_cast<float4 *>(vector_in_c(x)), load4(vector(x)));
-      } else if (whole) {
-        store_shifted();
       } else {
 #pragma unroll 4
         for (int row = 0; row < 16; ++row) {
@@ -699,20 +712,22 @@ struct Half {
         }
       }
     }
-    // Seven vectors on boundaries of memory, of two in shared memory each; what is before the first and after the last are eight elements, one a thread.
-    __device__ __forceinline__ void store_shifted() const {
-      const int x = lane & 7;
-#pragma unroll 1
-      for (int rows = 0; rows < 16; rows += 4) {
-        const int row = rows + (lane >> 3);
-        uint16_t *const to = c + args.c_rows.at(m + row) + n;
-        const int before = static_cast<int>((16 - reinterpret_cast<uintptr_t>(to) % 16) / 2 % 8);
-        const float4 vector = shifted(load4(room + swizzled(row, x)), load4(room + swizzled(row, min(x + 1, 7))), 2 * before);
-        if (x < 7 || before == 0) __stcs(reinterpret_cast<float4 *>(to + before + 8 * x), vector);
-        const int edge = x < before ? x : 56 + x;
-        const uint32_t both = load1(room + swizzled(row, edge >> 3) + (edge >> 1 & 3) * 4);
-        if (before > 0) to[edge] = static_cast<uint16_t>(both >> 16 * (edge & 1));
+    // Adds beta times what the room holds to these 64 columns of the sums. Lane l names row l % 16 of two matrices of 8 columns.
+    __device__ __forceinline__ void add(int columns, float (&sums)[accumulators]) const {
+      __syncwarp();
+#pragma unroll
+      for (int pair = 0; pair < 8; pair += 2) {
+        float old[4];
+        load_matrices(room + swizzled(lane & 15, pair + (lane >> 4)), old);
+#pragma unroll
+        for (int x = 0; x < 4; ++x) {
+          const float2 both = widen(__float_as_uint(old[x]));
+          float *const sum = sums + (columns * 8 + pair) * 4 + 2 * x;
+          sum[0] = fmaf(args.beta, both.x, sum[0]);
+          sum[1] = fmaf(args.beta, both.y, sum[1]);
+        }
       }
+      __syncwarp();
     }
   };
 
@@ -729,38 +744,29 @@ struct Half {
       for (int x = 0; x < accumulators; ++x)
         if (!(x & 2 ? bottom : top).hold(w.n0 + place(args, p, x).y)) sums[x] = 0;
     }
-    if (args.whole_lines) store_blocks<true>(args, pipe, w, p, sums);
-    else store_blocks<false>(args, pipe, w, p, sums);
+    const uint32_t rooms = pipe.base + Pipe::output;
+    Window window{args, static_cast<uint16_t *>(args.c) + w.batch * args.c_batch_stride, 0, m, 0, p.lane, false};
+    if (args.whole_lines) {
+      window.room = rooms + (p.group * 4 + p.warp) * 2048;
+      store_blocks(args, window, w, sums);
+    } else {
+      static_assert(Pipe::zeros - Pipe::output + kZeroBytes >= 8 * line_room, "there are no boxes of zeros where lines are not aligned");
+      window.room = rooms + (p.group * 4 + p.warp) * line_room;
+      store_lines(args, window, w, sums);
+    }
   }
-  template <bool Aligned, class Pipe>
-  __device__ static __forceinline__ void store_blocks(const Arguments &args, const Pipe &pipe, const Work &w, const Place &p, float (&sums)[accumulators]) {
+  __device__ static __forceinline__ void store_blocks(const Arguments &args, Window &window, const Work &w, float (&sums)[accumulators]) {
     const Tiling &t = args.tiling;
-    const int m = w.m0 + p.row + p.warp * 16;
-    const uint32_t room = pipe.base + Pipe::output + (p.group * 4 + p.warp) * 2048;
-    Window<Aligned> window{args, static_cast<uint16_t *>(args.c) + w.batch * args.c_batch_stride, room, m, 0, p.lane, false};
 #pragma unroll
     for (int columns = 0; columns < blocks; ++columns) {
       window.n = w.n0 + block(args, columns) * 64;
-      if (!stored_partly(t, m, 16, window.n, 64)) continue;
-      window.whole = held_whole(t, m, 16, window.n, 64);
-      const auto matrices = [&](int pair) { return room + swizzled(p.lane & 15, pair + (p.lane >> 4)); };  // of 8 columns each
+      if (!stored_partly(t, window.m, 16, window.n, 64)) continue;
+      window.whole = held_whole(t, window.m, 16, window.n, 64);
+      const auto matrices = [&](int pair) { return window.room + swizzled(window.lane & 15, pair + (window.lane >> 4)); };  // of 8 columns each
       __syncwarp();
       if (args.beta != 0.0f) {
         window.load();
-        __syncwarp();
-#pragma unroll
-        for (int pair = 0; pair < 8; pair += 2) {
-          float old[4];
-          load_matrices(matrices(pair), old);
-#pragma unroll
-          for (int x = 0; x < 4; ++x) {
-            const float2 both = widen(__float_as_uint(old[x]));
-            float *const sum = sums + (columns * 8 + pair) * 4 + 2 * x;
-            sum[0] = fmaf(args.beta, both.x, sum[0]);
-            sum[1] = fmaf(args.beta, both.y, sum[1]);
-          }
-        }
-        __syncwarp();
+        window.add(columns, sums);
       }
 #pragma unroll
       for (int pair = 0; pair < 8; pair += 2) {
@@ -769,6 +775,67 @@ struct Half {
       }
       __syncwarp();
       window.store();
+    }
+  }
+
+  // Where lines of C begin anywhere: eight rows of the tile at a time, so that of a row no more than its two ends are not whole vectors on boundaries of memory. A vector there comes from two in
+  // shared memory; the ends are stored an element a thread.
+  static constexpr uint32_t line_room = 8 * 2 * BlockN;
+  __device__ static __forceinline__ void store_lines(const Arguments &args, Window &window, const Work &w, float (&sums)[accumulators]) {
+    const Tiling &t = args.tiling;
+    if (!stored_partly(t, window.m, 16, w.n0, BlockN)) return;
+    if (args.beta != 0.0f) {
+#pragma unroll
+      for (int columns = 0; columns < blocks; ++columns) {
+        window.n = w.n0 + block(args, columns) * 64;
+        window.load();
+        window.add(columns, sums);
+      }
+    }
+    const int lane = window.lane;
+    const auto vector = [&](int row, int x) { return window.room + row * 2 * BlockN + ((x ^ row) << 4); };
+    const auto stage = [&](int half) {
+#pragma unroll
+      for (int x = 0; x < accumulators / 4; x += 4) {  // four matrices of 8 columns
+        const auto both = [&](int y) { return narrow(sums[(x + y) * 4 + 2 * half], sums[(x + y) * 4 + 2 * half + 1]); };
+        store_matrices(vector(lane & 7, 8 * block(args, x / 8) + x % 8 + (lane >> 3)), both(0), both(1), both(2), both(3));
+      }
+    };
+    const auto held = [&](int m) {
+      const Bounds columns = columns_held(t, m);
+      return Bounds{max(columns.begin - w.n0, 0), min(columns.end - w.n0, BlockN)};
+    };
+    const auto line = [&](int m) { return window.c + args.c_rows.at(m) + w.n0; };
+    const auto before = [](const uint16_t *line) { return static_cast<int>((0 - reinterpret_cast<uintptr_t>(line) / 2) & 7); };  // the first boundary
+    constexpr int vectors = BlockN / 8, rows = 32 / vectors;
+    const int x = lane % vectors, across = lane / vectors;
+#pragma unroll 1
+    for (int half = 0; half < 2; ++half) {
+      const int m = window.m + 8 * half;
+      __syncwarp();
+      if (half == 0) stage(0);
+      else stage(1);
+      __syncwarp();
+      uint16_t *to = line(m + across);
+      int64_t step = rows * args.c_rows.step + args.c_rows.bend * (rows * int64_t{m + across} + rows * (rows - 1) / 2);  // of so many rows
+#pragma unroll
+      for (int row = 0; row < 8; row += rows) {
+        const Bounds columns = held(m + row + across);
+        const int first = before(to);
+        const float4 v = shifted(load4(vector(row + across, x)), load4(vector(row + across, min(x + 1, vectors - 1))), 2 * first);
+        if (first + 8 * x >= columns.begin && first + 8 * x + 8 <= columns.end) __stcs(reinterpret_cast<float4 *>(to + first + 8 * x), v);
+        to += step;
+        step += rows * rows * args.c_rows.bend;
+      }
+#pragma unroll
+      for (int pair = 0; pair < 8; pair += 2) {
+        const int row = pair + (lane >> 4);
+        uint16_t *const ends = line(m + row);
+        const Bounds columns = held(m + row);
+        const int first = before(ends), begin = columns.begin + ((first - columns.begin) & 7), end = columns.end - ((columns.end - first) & 7);
+        const int at = lane & 8 ? end + (lane & 7) : columns.begin + (lane & 7);
+        if (lane & 8 ? at >= begin && at < columns.end : at < min(begin, columns.end)) ends[at] = static_cast<uint16_t>(load1(vector(row, at >> 3) + (at & 6) * 2) >> 16 * (at & 1));
+      }
     }
   }
 };

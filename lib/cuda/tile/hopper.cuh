@@ -74,6 +74,16 @@ __device__ __forceinline__ void barrier_wait_for_cluster(uint32_t barrier, uint3
 }
 // Among `threads` threads of the block; 0 is __syncthreads.
 __device__ __forceinline__ void named_barrier(int id, int threads) { asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory"); }
+// The same, and whether `holds` is true of all of them.
+__device__ __forceinline__ bool named_barrier_all(int id, int threads, bool holds) {
+  uint32_t all;
+  asm volatile(
+      "{\n.reg .pred holds, all;\n"
+      "setp.ne.u32 holds, %3, 0;\n"
+      "bar.red.and.pred all, %1, %2, holds;\n"
+      "selp.u32 %0, 1, 0, all;\n}" : "=r"(all) : "r"(id), "r"(threads), "r"(static_cast<uint32_t>(holds)) : "memory");
+  return all != 0;
+}
 
 
 __device__ __forceinline__ void publish_barriers() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
@@ -123,6 +133,7 @@ __device__ __forceinline__ uint32_t load1(uint32_t address) {
   return v;
 }
 __device__ __forceinline__ void store1(uint32_t address, uint32_t v) { asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(v) : "memory"); }
+__device__ __forceinline__ void store2(uint32_t address, float x, float y) { asm volatile("st.shared.v2.f32 [%0], {%1,%2};" ::"r"(address), "f"(x), "f"(y) : "memory"); }
 __device__ __forceinline__ void load2(uint32_t address, float &x, float &y) {
   asm volatile("ld.shared.v2.f32 {%0,%1}, [%2];" : "=f"(x), "=f"(y) : "r"(address) : "memory");
 }
