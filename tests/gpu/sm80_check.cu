@@ -4,6 +4,7 @@
 //   sm80_check time [dtype] [n]   lower x lower, ms, medians of 20 over rotated inputs, beside cublas<t>gemm and cublas<t>trmm
 //   sm80_check shapes             other products at n = 4096, and batches of small ones
 //   sm80_check small [dtype]      small products, from graphs
+//   sm80_check packed [dtype] [n] lower x lower where operands are packed, one by one and together, from graphs
 //
 // The reference below shares nothing with the library: it reads matrices as the descriptors state them, one element of C per thread, in twice
 // the precision. What must not be read holds NaN, what must not be written a known NaN.
@@ -165,7 +166,8 @@ const CompactVariants &compact_of(Dtype dtype) { return dtype == Dtype::f32 ? co
 // One instantiation of a skeleton, as it is launched.
 struct Way {
   std::string name;
-  bool takes_packed, cuts;
+  const Kernel *kernel;
+  bool cuts;
   std::function<void(const Problem &, cudaStream_t)> enqueue;
 };
 
@@ -187,7 +189,7 @@ std::vector<Way> ways_of(Dtype dtype, const GpuTraits &traits) {
   std::vector<Way> ways;
   const auto add = [&](const char *skeleton, int m, int n, int pieces, auto enqueue) {
     const bool sm80 = skeleton == std::string("sm80");
-    ways.push_back({std::string(skeleton) + " " + std::to_string(m) + "x" + std::to_string(n) + (pieces > 1 ? "/" + std::to_string(pieces) : ""), sm80, sm80 && pieces > 1, enqueue});
+    ways.push_back({std::string(skeleton) + " " + std::to_string(m) + "x" + std::to_string(n) + (pieces > 1 ? "/" + std::to_string(pieces) : ""), sm80 ? &sm80_kernel : &compact_kernel, sm80 && pieces > 1, enqueue});
   };
   const Sm80Variants &sm80 = variants_of(dtype);
   for (const Sm80Variant *v = sm80.first; v != sm80.first + sm80.count; ++v)
@@ -316,9 +318,8 @@ void check_one(const GpuTraits &traits, std::mt19937 &random, Tally &tally, int 
     std::printf("refused: m %d n %d k %d\n", job.m, job.n, job.k);
     ++tally.failures;
   }
-  const bool packed = problem.a.packed || problem.b.packed || problem.c.packed;
   for (const Way &way : ways_of(dtype, traits)) {
-    if (packed && !way.takes_packed) continue;
+    if (!way.kernel->can(problem, traits)) continue;
     CHECK(cudaMemcpy(got, before, bytes(c), cudaMemcpyDeviceToDevice));
     CHECK(cudaMemset(written, 0, c.size()));
     CHECK(cudaMemset(verdict, 0, sizeof(Verdict)));
@@ -632,6 +633,62 @@ int time_small(const GpuTraits &traits, const std::string &only) {
   return 0;
 }
 
+// What it costs that operands are packed, by every shape, ms: all strided with C full and lower, then A, B, C and all of them packed.
+template <class T>
+void time_packed_of(const GpuTraits &traits, cudaStream_t stream, int n) {
+  const size_t elements = static_cast<size_t>(n) * static_cast<size_t>(n);
+  const int sets = static_cast<int>(std::clamp<size_t>((192u << 20) / (elements * sizeof(T)), 1, 8));
+  std::vector<T *> a(sets), b(sets), c(sets);
+  for (int s = 0; s < sets; ++s)
+    for (T **x : {&a[s], &b[s], &c[s]}) {
+      CHECK(cudaMalloc(x, elements * sizeof(T)));
+      fill_random<<<1024, 256>>>(*x, n, 7u + 1000u * static_cast<unsigned>(s) + (x == &b[s]), Above::random);
+    }
+  CHECK(cudaDeviceSynchronize());
+  const Dtype dtype = dtype_of<T>;
+  constexpr int lower = TRITRI_FILL_LOWER, full = TRITRI_FILL_FULL;
+  struct Storage { const char *name; bool a, b, c; int c_fill; };
+  const Storage storages[] = {{"whole", false, false, false, full}, {"C lower", false, false, false, lower}, {"A", true, false, false, full},
+                              {"B", false, true, false, full}, {"C", false, false, true, lower}, {"all", true, true, true, lower}};
+  const auto stored = [n](int fill, bool packed) { return Stored{n, n, fill, 0, 0, 0, packed ? 0 : n, 0}; };
+  tritri_multiply_options options = TRITRI_MULTIPLY_OPTIONS_INIT;
+  if (dtype == Dtype::f32) options.compute = TRITRI_COMPUTE_PEDANTIC;
+  for (const Way &way : ways_of(dtype, traits)) {
+    double whole = 0;
+    for (const Storage &x : storages) {
+      const auto problem = [&](int i) {
+        const int s = i % sets;
+        return canonical(options, {layout(dtype, stored(lower, x.a), 1), layout(dtype, stored(lower, x.b), 1), layout(dtype, stored(x.c_fill, x.c), 1), a[s], b[s], c[s]});
+      };
+      if (!way.kernel->can(problem(0), traits)) break;
+      const double ms = 1e-3 * replayed_us(stream, 2 * sets, [&](int i) { way.enqueue(problem(i), stream); });
+      if (&x == storages) {
+        whole = ms;
+        std::printf("%-10s n %d %-16s", name(dtype), n, way.name.c_str());
+      }
+      std::printf(" | %s %.4f %.3f", x.name, ms, ms / whole);
+    }
+    if (whole > 0) std::printf("\n");
+    std::fflush(stdout);
+  }
+  for (int s = 0; s < sets; ++s)
+    for (T *x : {a[s], b[s], c[s]}) CHECK(cudaFree(x));
+}
+
+int time_packed(const GpuTraits &traits, const std::string &only, int only_n) {
+  cudaStream_t stream;
+  CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  for (const int n : only_n != 0 ? std::vector<int>{only_n} : std::vector<int>{2048, 4096}) {
+    const auto wanted = [&](Dtype dtype) { return only.empty() || only == name(dtype); };
+    if (wanted(Dtype::f32)) time_packed_of<float>(traits, stream, n);
+    if (wanted(Dtype::f64)) time_packed_of<double>(traits, stream, n);
+    if (wanted(Dtype::c64)) time_packed_of<Complex<float>>(traits, stream, n);
+    if (wanted(Dtype::c128)) time_packed_of<Complex<double>>(traits, stream, n);
+  }
+  CHECK(cudaStreamDestroy(stream));
+  return 0;
+}
+
 int time_all(const GpuTraits &traits, const std::string &only, int64_t only_n) {
   const Cublas cublas;
   for (const int64_t n : {256, 512, 1024, 2048, 4096, 8192, 16384}) {
@@ -668,6 +725,7 @@ int main(int argc, char **argv) {
   if (mode == "time") return time_all(traits, argc > 2 ? argv[2] : "", argc > 3 ? std::atoll(argv[3]) : 0);
   if (mode == "shapes") return time_shapes(traits);
   if (mode == "small") return time_small(traits, argc > 2 ? argv[2] : "");
-  std::printf("usage: sm80_check check [cases] | time [dtype] [n] | shapes | small [dtype]\n");
+  if (mode == "packed") return time_packed(traits, argc > 2 ? argv[2] : "", argc > 3 ? std::atoi(argv[3]) : 0);
+  std::printf("usage: sm80_check check [cases] | time [dtype] [n] | shapes | small [dtype] | packed [dtype] [n]\n");
   return 2;
 }

@@ -44,11 +44,12 @@ double unit_of(const Problem &p, const GpuTraits &traits) {
   return traits.fma32_per_second * (is_double && traits.compute_minor != 0 ? 1.0 / 64 : 1.0);
 }
 
+// Lines that begin anywhere are copied element by element.
+double apart_of(const Problem &p) { return p.a.packed || p.b.packed ? 1.05 : 1; }
+
 double seconds_of(const Problem &p, const Sm80Variant &v, const GpuTraits &traits) {
   const double unit = unit_of(p, traits);
   const double real_products = is_complex(p.dtype) ? 4 : 1, sms = traits.multiprocessors, batch = static_cast<double>(p.batch);
-  // Packed lines are copied in shorter pieces.
-  const double apart = p.a.packed || p.b.packed ? (p.dtype == Dtype::f32 ? 1.15 : 1.05) : 1;
   const TileSums sums = tile_sums(p, v.tile_m, v.tile_n);
   // Of `count` blocks that share a multiprocessor.
   const auto shared_rate = [&](double count) { return v.alone + (v.rate - v.alone) * (v.resident > 1 ? (count - 1) / (v.resident - 1) : 1); };
@@ -56,7 +57,7 @@ double seconds_of(const Problem &p, const Sm80Variant &v, const GpuTraits &trait
   const double rounds = sums.tiles * batch / sms, whole = std::floor(rounds / v.resident) * v.resident, rest = std::ceil(rounds - whole);
   const bool alike = p.a.fill == Fill::full && p.b.fill == Fill::full && rounds > 1;
   const double last_round = alike ? (whole + (rest > 0 ? rest * v.rate / shared_rate(rest) : 0)) / rounds : 1;
-  const double work = sums.k * v.tile_m * v.tile_n * real_products * batch * apart * last_round;
+  const double work = sums.k * v.tile_m * v.tile_n * real_products * batch * apart_of(p) * last_round;
   const double blocks = static_cast<double>(ceil_div(p.m, v.tile_m)) * static_cast<double>(ceil_div(p.n, v.tile_n)) * batch;
   const double together = std::clamp(blocks / sms, 1.0, static_cast<double>(v.resident));
   // The longest sum of all, on a multiprocessor that `together` blocks share. Of four, some have shorter ones.
@@ -140,7 +141,7 @@ Plan plan_cut(const Problem &p, const GpuTraits &traits) {
   // Of an H200: what a tile takes beside its products stands here, and not in the rate. A lone launch and the two ends of its blocks take `ends`.
   const bool is_double = p.dtype == Dtype::f64;
   const double area = v.tile_m * v.tile_n, c_bytes = area * static_cast<double>(element_bytes(p.dtype)), rate = v.rate * (is_double ? 1.2 : 1.08), ends = 14e-6;
-  const PieceCosts costs{area * traits.multiprocessors / (unit_of(p, traits) * rate), is_double ? 11e-6 : 8e-6, 3e-6, c_bytes * traits.multiprocessors / traits.bytes_per_second};
+  const PieceCosts costs{apart_of(p) * area * traits.multiprocessors / (unit_of(p, traits) * rate), is_double ? 11e-6 : 8e-6, 3e-6, c_bytes * traits.multiprocessors / traits.bytes_per_second};
   Plan plan;
   plan.tile_m = v.tile_m;
   plan.tile_n = v.tile_n;

@@ -119,8 +119,9 @@ __global__ void __launch_bounds__(Sm80Shape<Tr>::threads, Tr::resident) sm80(con
   // Most tiles leave as they are; a sum that is zero or NaN, and then its tile, goes through shared memory and is settled.
   const bool replaces = p.beta_re == 0 && p.beta_im == 0, plain = replaces && p.alpha_re == 1 && p.alpha_im == 0;
   const auto corner = [&] { return target + i0 * p.c.ld + j0; };
+  const auto is_sums = [&] { return plain && !args.conj_c; };  // where no sum is zero or NaN
   const auto is_simple = [&] {
-    return plain && !args.conj_c && !p.c.packed && i0 + Tr::tile_m <= m && j0 + Tr::tile_n <= n && block_is_whole(p.c.fill, false, rows, cols) &&
+    return is_sums() && !p.c.packed && i0 + Tr::tile_m <= m && j0 + Tr::tile_n <= n && block_is_whole(p.c.fill, false, rows, cols) &&
            (reinterpret_cast<uintptr_t>(corner()) | static_cast<uint64_t>(p.c.ld) * sizeof(T)) % 16 == 0;
   };
   // The mirror image is cleared a vector per thread and turn: at once, zeros wait for memory.
@@ -236,10 +237,7 @@ __global__ void __launch_bounds__(Sm80Shape<Tr>::threads, Tr::resident) sm80(con
           if (!beside || round >= parts) return;
           loader_a.template load_part<parts>(fill_a, fills, round);
           loader_b.template load_part<parts>(fill_b, fills, round);
-          if (round + 1 < parts) return;
-          loader_a.pass(fills);
-          loader_b.pass(fills);
-          commit_copies();
+          if (round + 1 == parts) commit_copies();
         }
       };
       const auto open_next = [&] {
@@ -310,6 +308,26 @@ __global__ void __launch_bounds__(Sm80Shape<Tr>::threads, Tr::resident) sm80(con
       all = all && settled;
     }
     if (all) return;
+  } else if (turns > 0 && is_sums() && has_line_starts(p.c.lines())) {
+    // Lines begin anywhere, or a diagonal or the edge of C crosses the tile: neighbours by neighbouring threads, each in one column.
+    constexpr int rows_apart = Shape::threads / Tr::tile_n;
+    static_assert(Shape::threads % Tr::tile_n == 0, "a thread stays in its column");
+    const int c = threadIdx.x % Tr::tile_n, first = threadIdx.x / Tr::tile_n, on_diagonal = j0 + c - i0;
+    const int begin = p.c.fill == Fill::lower ? on_diagonal : 0, end = j0 + c >= n ? 0 : min(m - i0, p.c.fill == Fill::upper ? on_diagonal + 1 : Tr::tile_m);
+    const LineStarts starts = line_starts(p.c.lines());
+    LineSteps<int64_t> lines(starts, i0 + first);
+    T *to = target + starts.at(i0 + first) + j0 + c;
+    bool all = true;
+#pragma unroll 8
+    for (int r = first; r < Tr::tile_m; r += rows_apart) {
+      const T sum = Core::template sum_at<Shape::row_c>(shared, r, c);
+      const bool held = r >= begin && r < end, settled = is_plain(sum);
+      if (held && settled) *to = sum;
+      all = all && (settled || !held);
+      to += lines.to(rows_apart);
+      lines.pass(rows_apart);
+    }
+    if (__syncthreads_and(all)) return;
   }
 #pragma unroll 1
   for (int index = threadIdx.x; index < Tr::tile_m * per_row; index += Shape::threads) {

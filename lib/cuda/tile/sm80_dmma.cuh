@@ -130,6 +130,8 @@ struct DmmaCore {
 
   template <int row>
   static __device__ __forceinline__ Vector<T> sums(const T *tile, int r, int c) { return *reinterpret_cast<const Vector<T> *>(tile + r * row + c); }
+  template <int row>
+  static __device__ __forceinline__ T sum_at(const T *tile, int r, int c) { return tile[r * row + c]; }
 
  private:
   template <int row_a, int row_b>

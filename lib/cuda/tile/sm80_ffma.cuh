@@ -87,6 +87,16 @@ struct FfmaCore {
       return {{v.value[1], v.value[0], v.value[3], v.value[2]}};
     }
   }
+  // One of them.
+  template <int row>
+  static __device__ __forceinline__ T sum_at(const T *tile, int r, int c) {
+    if constexpr (is_complex) {
+      const auto *const parts = &(tile + ((r & ~1) | (c & 1)) * row + (c & ~1))->re;
+      return {parts[(r & 1) ? 0 : 1], parts[(r & 1) ? 2 : 3]};
+    } else {
+      return tile[r * row + (c ^ 1)];
+    }
+  }
 
  private:
   template <int row_a, int row_b>

@@ -18,6 +18,7 @@ struct Panel {
   bool lines_along_k;
   int bend;               // how many elements farther apart each two lines are than the two before: 1 or -1 for packed triangles
   bool even_lines;        // they are equally far apart, and every one begins on a 16-byte boundary
+  bool near_lines;        // 32 bits count the elements between any two lines of a tile
   bool aligned_elements;  // complex elements are aligned to their own size
 
   // Of op(A); for op(B) pass its transpose.
@@ -28,17 +29,21 @@ struct Panel {
     bend = starts.bend;
     const uint64_t bits = reinterpret_cast<uintptr_t>(v.data) | static_cast<uint64_t>(v.batch_stride * element_size);
     even_lines = bend == 0 && (bits | static_cast<uint64_t>(ld * element_size)) % 16 == 0;
+    near_lines = std::max(ld, v.lines().length) < int64_t{1} << 23;
     aligned_elements = bits % static_cast<uint64_t>(element_size) == 0;
   }
 };
 
 // Where the lines beside one line begin, in elements from where it begins. `lines` is best known to the compiler: addresses then differ by
-// multiples of what stays in registers.
+// multiples of what stays in registers. Index: int where lines are near.
+template <class Index>
 struct LineSteps {
-  int64_t step;  // to the next line
+  Index step;  // to the next line
   int bend;
-  __device__ __forceinline__ LineSteps(const Panel &p, int64_t line) : step(p.ld + p.bend * line), bend(p.bend) {}
-  __device__ __forceinline__ int64_t to(int lines) const { return lines * step + bend * (lines * (lines - 1) / 2); }
+  __device__ __forceinline__ LineSteps(const Panel &p, Index line) : step(static_cast<Index>(p.ld) + p.bend * line), bend(p.bend) {}
+  __device__ __forceinline__ LineSteps(const LineStarts &starts, Index line) : step(static_cast<Index>(starts.step) + starts.bend * line), bend(starts.bend) {}
+  __device__ __forceinline__ Index to(int lines) const { return lines * step + bend * (lines * (lines - 1) / 2); }
+  __device__ __forceinline__ void pass(int lines) { step += bend * lines; }
 };
 __device__ __forceinline__ int64_t line_start(const Panel &p, int64_t line) { return line * p.ld + p.bend * (line * (line - 1) / 2); }
 
@@ -166,7 +171,8 @@ struct WholeTurns {
 
 // Loads `tile` x by `depth` k per turn, one turn after another; row k of a stage begins at k * row. A turn whose elements all exist takes the
 // path without comparisons, and what does not change from turn to turn is kept: address arithmetic competes with the products for issue slots.
-// Lines that are not `even` come in parts as well where the kernel is for them.
+// Lines that are not `even` come in parts as well where the kernel is for them. They begin anywhere, so what would be vectors comes element by element,
+// neighbours by neighbouring threads.
 template <class T, int tile, int depth, int row, int threads, bool even, bool pairs>
 class PanelLoader {
   static constexpr int vector = pairs ? 1 : vector_elements<T>;  // pairs are copied part by part
@@ -180,26 +186,27 @@ class PanelLoader {
 
   // Threads along x when they copy `width` elements each.
   template <int width> struct AlongX {
-    static constexpr int per_line = tile / width, step_k = threads < per_line ? 1 : threads / per_line, span = threads < per_line ? threads * width : tile;
+    static constexpr int per_line = tile / width, step_k = threads < per_line ? 1 : threads / per_line, lanes = threads < per_line ? threads : per_line, span = lanes * width;
   };
 
   // How a turn is copied, the same for all threads. Where lines lie along x and k >= x, the elements of a vector that exist come first.
-  enum Way { whole_along_k, whole_vectors, whole_pieces, masked_lines, masked_vectors, masked_single };
+  enum Way { whole_along_k, whole_vectors, whole_elements, masked_lines, masked_vectors, masked_single };
 
   const Panel &panel;
   const int x0, k0;
   const T *from;  // this thread's first element of the next turn
   const WholeTurns whole_turns;
-  const Way whole_way, masked_way;
-  const int at;  // where this thread's vectors go in a stage
+  const Way masked_way, whole_way;
+  const int at;          // where this thread's copies go in a stage
+  LineSteps<int> lines;  // from the first line of the next turn on; not for `even`
 
  public:
   // The tile begins at x0; turns at k0.
   __device__ __forceinline__ PanelLoader(const Panel &p, const T *data, int x0, int k0)
       : panel(p), x0(x0), k0(k0), whole_turns(p, tile, depth, x0, k0),
-        whole_way(p.lines_along_k ? whole_along_k : !pairs && p.even_lines ? whole_vectors : whole_pieces),
         masked_way(p.lines_along_k ? masked_lines : !pairs && p.fill != Fill::lower && !p.unit ? masked_vectors : masked_single),
-        at(kept(threadIdx.x / AlongX<vector>::per_line * row + threadIdx.x % AlongX<vector>::per_line * vector)) {
+        whole_way(p.lines_along_k ? whole_along_k : even && !pairs && p.even_lines ? whole_vectors : p.near_lines ? whole_elements : masked_way),
+        at(kept(threadIdx.x / AlongX<vector>::per_line * row + threadIdx.x % AlongX<vector>::per_line * (even ? vector : 1))), lines(p, k0 + my_k()) {
     const int x = x0 + my_x(), k = k0 + my_k();
     from = data + (p.lines_along_k ? line_start(p, x) + k : line_start(p, k) + x);
   }
@@ -208,34 +215,43 @@ class PanelLoader {
   __device__ __forceinline__ void load(T *stage, int turn) {
     const Way how = way(turn);
     if (how == whole_along_k) along_k<false>(stage, turn);
-    else if (how == whole_vectors) whole_along_x<true>(stage, turn);
-    else if (how == whole_pieces) whole_along_x<false>(stage, turn);
+    else if (even && how == whole_vectors) vectors_along_x(stage, turn);
+    else if (how == whole_elements) elements_along_x(stage, turn);
     else if (how == masked_lines) along_k<true>(stage, turn);
     else if (how == masked_vectors) along_x<vector>(stage, turn);
     else along_x<1>(stage, turn);
     pass(turn);
   }
 
-  // The same in `parts` calls, for a turn that is whole and comes in vectors; then pass.
-  __device__ __forceinline__ bool comes_in_parts(int turn) const { return whole_turns.holds(turn) && !panel.lines_along_k && !pairs && (!even || panel.even_lines); }
+  // The same in `parts` calls, for a turn that is whole and suits the kernel.
+  __device__ __forceinline__ bool comes_in_parts(int turn) const {
+    return whole_turns.holds(turn) && !panel.lines_along_k && !pairs && (even ? panel.even_lines : panel.near_lines && panel.aligned_elements);
+  }
   template <int parts>
-  __device__ __forceinline__ void load_part(T *stage, int turn, int part) const { whole_along_x<even, parts>(stage, turn, part); }
-  __device__ __forceinline__ void pass(int turn) {
-    from += panel.lines_along_k ? depth : depth * panel.ld;
-    if (panel.bend != 0 && !panel.lines_along_k) from += line_steps(turn).to(depth) - depth * panel.ld;
+  __device__ __forceinline__ void load_part(T *stage, int turn, int part) {
+    if constexpr (even) vectors_along_x<parts>(stage, turn, part);
+    else elements_along_x<parts>(stage, turn, part);
+    if (part + 1 < parts) return;
+    if constexpr (even) {
+      from += depth * panel.ld;
+    } else {
+      from += lines.to(depth);
+      lines.pass(depth);
+    }
   }
 
   // Conjugates what this thread copied of a turn, once that is there and before others may see it.
   __device__ __forceinline__ void conjugate(T *stage, int turn) const {
     const Way how = way(turn);
     if (how == whole_along_k || how == masked_lines) conjugate(stage, 1, threadIdx.x / lanes_k, step_x, threadIdx.x % lanes_k, lanes_k);
+    else if (how == whole_elements) conjugate(stage, 1, threadIdx.x % AlongX<vector>::per_line, AlongX<vector>::lanes, threadIdx.x / AlongX<vector>::per_line, AlongX<vector>::step_k);
     else if (how != masked_single) conjugate_along_x<vector>(stage);
     else conjugate_along_x<1>(stage);
   }
 
  private:
   __device__ __forceinline__ Way way(int turn) const { return whole_turns.holds(turn) ? whole_way : masked_way; }
-  __device__ __forceinline__ int my_x() const { return panel.lines_along_k ? threadIdx.x / lanes_k : threadIdx.x % AlongX<vector>::per_line * vector; }
+  __device__ __forceinline__ int my_x() const { return panel.lines_along_k ? threadIdx.x / lanes_k : threadIdx.x % AlongX<vector>::per_line * (even ? vector : 1); }
   __device__ __forceinline__ int my_k() const { return panel.lines_along_k ? threadIdx.x % lanes_k : threadIdx.x / AlongX<vector>::per_line; }
 
   // Where a stage holds x at k.
@@ -245,8 +261,14 @@ class PanelLoader {
     else return to;
   }
 
+  __device__ __forceinline__ void pass(int turn) {
+    from += panel.lines_along_k ? depth : depth * panel.ld;
+    if (panel.bend != 0 && !panel.lines_along_k) from += line_steps(turn).to(depth) - depth * panel.ld;
+    lines.pass(depth);
+  }
+
   // Where lines lie along x: from this thread's first one of a turn on.
-  __device__ __forceinline__ LineSteps line_steps(int turn) const { return {panel, k0 + turn * depth + my_k()}; }
+  __device__ __forceinline__ LineSteps<int64_t> line_steps(int turn) const { return {panel, k0 + turn * depth + my_k()}; }
 
   template <int width>
   __device__ __forceinline__ void conjugate_along_x(T *stage) const {
@@ -265,7 +287,7 @@ class PanelLoader {
   __device__ __forceinline__ void along_k(T *stage, int turn) const {
     const int x = threadIdx.x / lanes_k, k = threadIdx.x % lanes_k;
     const PanelMask mask(panel, x0 + x, k0 + turn * depth + k);
-    const LineSteps steps(panel, x0 + x);
+    const LineSteps<int64_t> steps(panel, x0 + x);
     T *const to = place_of(stage, x, k);
 #pragma unroll
     for (int dx = 0; dx < tile; dx += step_x) {
@@ -276,24 +298,36 @@ class PanelLoader {
     }
   }
 
-  // `part` of `parts` of a turn's lines.
-  template <bool are_even, int parts = 1>
-  __device__ __forceinline__ void whole_along_x(T *stage, int turn, int part = 0) const {
+  // Calls f(place in a stage, line from the thread's first one on, position from its first one on) for what `part` of `parts` copies in vectors.
+  template <int parts, class F>
+  static __device__ __forceinline__ void each_along_x(int part, F &&f) {
     using Along = AlongX<vector>;
     constexpr int per_turn = Along::step_k < depth ? depth / Along::step_k : 1;
-    const int x = threadIdx.x % Along::per_line * vector, k = threadIdx.x / Along::per_line;
-    if (Along::step_k > depth && k >= depth) return;
-    const LineSteps steps(panel, k0 + turn * depth + k);
-    T *const to = parts > 1 ? stage + at : place_of(stage, x, k);
+    if (Along::step_k > depth && static_cast<int>(threadIdx.x) / Along::per_line >= depth) return;
 #pragma unroll
     for (int i = part * per_turn / parts; i < (part + 1) * per_turn / parts; ++i)
 #pragma unroll
-      for (int dx = 0; dx < tile; dx += Along::span) {
-        T *const target = to + i * Along::step_k * row + dx;
-        if constexpr (pairs) copy_element<true>(panel, target, from + steps.to(i * Along::step_k) + dx);
-        else if (are_even) copy_async<16>(target, from + i * Along::step_k * panel.ld + dx);
-        else copy_vector(target, from + steps.to(i * Along::step_k) + dx);
+      for (int dx = 0; dx < tile; dx += Along::span) f(i * Along::step_k * row + dx, i * Along::step_k, dx);
+  }
+  template <int parts = 1>
+  __device__ __forceinline__ void vectors_along_x(T *stage, int, int part = 0) const {
+    T *const to = stage + at;
+    each_along_x<parts>(part, [&](int place, int line, int dx) { copy_async<16>(to + place, from + line * panel.ld + dx); });
+  }
+  template <int parts = 1>
+  __device__ __forceinline__ void elements_along_x(T *stage, int turn, int part = 0) const {
+    const int x = threadIdx.x % AlongX<vector>::per_line, k = threadIdx.x / AlongX<vector>::per_line;
+    const LineSteps<int> steps = even ? LineSteps<int>(panel, k0 + turn * depth + k) : lines;
+    T *const to = parts > 1 ? stage + at : place_of(stage, x, k);
+    const T *const first = even ? from - x * (vector - 1) : from;
+    each_along_x<parts>(part, [&](int place, int line, int dx) {
+      const T *const source = first + (steps.to(line) + dx);
+#pragma unroll
+      for (int e = 0; e < vector; ++e) {
+        if (parts > 1) copy_async<sizeof(T)>(to + place + e * AlongX<vector>::lanes, source + e * AlongX<vector>::lanes);
+        else copy_element<pairs>(panel, to + place + e * AlongX<vector>::lanes, source + e * AlongX<vector>::lanes);
       }
+    });
   }
 
   // How many of `width` elements from (dx, dk) on exist, where those that do not come last.
@@ -310,7 +344,7 @@ class PanelLoader {
     if (Along::step_k > depth && k >= depth) return;
     const PanelMask mask(panel, x0 + x, k0 + turn * depth + k);
     // `from` is where this thread's vectors begin.
-    const LineSteps steps(panel, k0 + turn * depth + k);
+    const LineSteps<int64_t> steps(panel, k0 + turn * depth + k);
     const T *const first = from + line_steps(turn).to(k - my_k()) + (x - my_x());
     T *const to = place_of(stage, x, k);
     // Small code: it is needed once in a while, when other code has taken its place in the instruction cache.
@@ -340,53 +374,68 @@ class PanelLoader {
 template <class T, int tile, int depth, int row, int threads, bool even>
 class LineLoader {
   static constexpr int vector = vector_elements<T>, pieces = depth / vector, step_x = threads / pieces;
+  static constexpr int apart = even ? 1 : pieces;  // a thread's elements: a vector, or neighbours by neighbouring threads
   static_assert(depth % vector == 0 && threads % pieces == 0 && tile % step_x == 0, "every thread copies the same pieces of as many lines");
 
   const Panel &panel;
   const int x0, k0;
-  const int at;   // where it goes in a stage
-  const T *from;  // this thread's first element of the next turn
+  const int at;                // where it goes in a stage
+  const T *from;               // this thread's first element of the next turn
+  const LineSteps<int> lines;  // from its first line on; not for `even`
   const WholeTurns whole_turns;
 
  public:
   __device__ __forceinline__ LineLoader(const Panel &p, const T *data, int x0, int k0)
-      : panel(p), x0(x0), k0(k0), at(kept(my_x() * row + my_k())), from(data + line_start(p, x0 + my_x()) + k0 + my_k()),
+      : panel(p), x0(x0), k0(k0), at(kept(my_x() * row + my_k())), from(data + line_start(p, x0 + my_x()) + k0 + my_k()), lines(p, kept(x0 + my_x())),
         whole_turns(p, tile, depth, x0, k0) {}
 
   // Turns come in order, from 0.
   __device__ __forceinline__ void load(T *stage, int turn) {
-    if (whole_turns.holds(turn)) load_part<1>(stage, turn, 0);
-    else masked(stage, turn);
-    pass(turn);
+    if (is_whole(turn)) {
+      load_part<1>(stage, turn, 0);
+    } else {
+      masked(stage, turn);
+      from += depth;
+    }
   }
 
   // As PanelLoader's.
-  __device__ __forceinline__ bool comes_in_parts(int turn) const { return whole_turns.holds(turn); }
+  __device__ __forceinline__ bool comes_in_parts(int turn) const { return is_whole(turn) && (even || panel.aligned_elements); }
   template <int parts>
-  __device__ __forceinline__ void load_part(T *stage, int, int part) const {
+  __device__ __forceinline__ void load_part(T *stage, int, int part) {
     constexpr int per_turn = tile / step_x;
-    const LineSteps steps(panel, x0 + my_x());
 #pragma unroll
-    for (int i = part * per_turn / parts; i < (part + 1) * per_turn / parts; ++i)
-      if (even) copy_async<16>(stage + at + i * step_x * row, from + i * step_x * panel.ld);
-      else copy_vector(stage + at + i * step_x * row, from + steps.to(i * step_x));
+    for (int i = part * per_turn / parts; i < (part + 1) * per_turn / parts; ++i) {
+      T *const to = stage + at + i * step_x * row;
+      if constexpr (even) {
+        copy_async<16>(to, from + i * step_x * panel.ld);
+      } else {
+        const T *const source = from + lines.to(i * step_x);
+#pragma unroll
+        for (int e = 0; e < vector; ++e) {
+          if (parts > 1) copy_async<sizeof(T)>(to + e * apart, source + e * apart);
+          else copy_element<false>(panel, to + e * apart, source + e * apart);
+        }
+      }
+    }
+    if (part + 1 == parts) from += depth;
   }
-  __device__ __forceinline__ void pass(int) { from += depth; }
 
  private:
+  __device__ __forceinline__ bool is_whole(int turn) const { return whole_turns.holds(turn) && (even || panel.near_lines); }
   static __device__ __forceinline__ int my_x() { return threadIdx.x / pieces; }
-  static __device__ __forceinline__ int my_k() { return threadIdx.x % pieces * vector; }
+  static __device__ __forceinline__ int my_k() { return threadIdx.x % pieces * (even ? vector : 1); }
 
   __device__ __forceinline__ void masked(T *stage, int turn) const {
     const PanelMask mask(panel, x0 + my_x(), k0 + turn * depth + my_k());
-    const LineSteps steps(panel, x0 + my_x());
+    const LineSteps<int64_t> steps(panel, x0 + my_x());
     T *const to = stage + my_x() * row + my_k();
 #pragma unroll
     for (int dx = 0; dx < tile; dx += step_x) {
       const T *const source = from + steps.to(dx);
       const PanelMask::Line line = mask.line(dx);
 #pragma unroll
-      for (int e = 0; e < vector; ++e) place<true, false>(panel, to + dx * row + e, source + e, line, e);
+      for (int e = 0; e < vector; ++e) place<true, false>(panel, to + dx * row + e * apart, source + e * apart, line, e * apart);
     }
   }
 };
