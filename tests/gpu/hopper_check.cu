@@ -447,6 +447,11 @@ std::vector<Case> cases() {
   strips.rows_a = false;
   strips.b = Fill::full;
   list.push_back(strips);
+  strips.m = 8000, strips.k = 9000;  // packed, and B has more lines than a strip of A
+  strips.rows_a = true;
+  strips.b = Fill::lower;
+  strips.packed = true;
+  list.push_back(strips);
   return list;
 }
 

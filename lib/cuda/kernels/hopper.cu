@@ -241,6 +241,7 @@ void unpack_in(const Problem &p, const Places &w, char *workspace, int64_t first
   unsigned line_blocks = 0;
   const auto add = [&](int which, const View &x, const Copy &copy, int64_t first, int64_t lines) {
     both.inputs[which] = arrangement<T>(x, copy, workspace, first);
+    both.lines[which] = static_cast<int>(lines);
     both.batches[which] = static_cast<unsigned>(x.batch_stride ? p.batch : 1);
     both.parts = std::max(both.parts, divided(x.lines().length, part));
     line_blocks = std::max(line_blocks, divided(lines, kUnpackWarps));

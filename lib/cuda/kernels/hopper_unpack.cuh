@@ -12,6 +12,7 @@ constexpr int kUnpackBytes = 16 * kUnpackVectors;
 template <class Word>
 struct Unpacking {
   Arrangement<Word> inputs[2];
+  int lines[2];         // to unpack of each, from the first one on: a strip of A has fewer than B
   unsigned batches[2];  // matrices of each; 0: there is none
   unsigned parts;       // of the longest line
 };
@@ -36,7 +37,7 @@ __global__ void __launch_bounds__(32 * kUnpackWarps) unpack(const __grid_constan
   const int first_line = x.row_lines ? static_cast<int>(x.first_row) : 0, line = first_line + static_cast<int>(blockIdx.x / both.parts * kUnpackWarps + threadIdx.y);
   const int length = static_cast<int>(lines.length), begin = static_cast<int>(blockIdx.x % both.parts) * kUnpackVectors;
   const bool lower = lines.profile == Fill::lower, upper = lines.profile == Fill::upper;
-  if (line >= lines.count) return;
+  if (line - first_line >= both.lines[second]) return;
   // No tile reads what would be written elsewhere.
   const Vectors read = {upper ? line / reach * (reach / vector) : 0, lower ? min((line / reach + 1) * (reach / vector), (length + vector - 1) / vector) : (length + vector - 1) / vector};
   if (begin >= read.end || begin + kUnpackVectors <= read.begin) return;
