@@ -169,7 +169,7 @@ typedef struct tritri_context_options {
   int32_t device_index;    /* which CUDA device; 0 for the CPU */
   void *stream;            /* a cudaStream_t to work on, which must outlive its use here; NULL: the context's own stream */
   int32_t threads;         /* CPU threads per call, at most 1024; 0: as many as this process may run on */
-  size_t workspace_bytes;  /* device memory set aside for tritri_multiply; 0: 256 MiB, or 1/32 of the card if that is less */
+  size_t workspace_bytes;  /* device memory set aside for tritri_multiply; 0: 512 MiB, or 1/32 of the card if that is less */
 } tritri_context_options;
 
 #define TRITRI_CONTEXT_OPTIONS_INIT { sizeof(tritri_context_options), TRITRI_DEVICE_AUTO, 0, NULL, 0, 0 }

@@ -15,6 +15,7 @@ struct Plan {
   int64_t tile_m = 0, tile_n = 0, tile_k = 0;
   int64_t pieces = 1;       // parts that the longest sums over k are cut into
   size_t workspace = 0;     // bytes of the context's workspace
+  size_t copied = 0;        // of those, for inputs that are copied first: at most, what is larger comes in strips
   double flops = 0;         // useful ones
   double seconds = 0;       // what the cost model expects; 0: no model
   std::string reason;       // why this one

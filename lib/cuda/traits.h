@@ -4,6 +4,8 @@
 
 namespace tritri::cuda {
 
+constexpr size_t default_workspace = size_t{512} << 20;  // of a context
+
 // What a choice may depend on. Read off the card once, when a context is made.
 struct GpuTraits {
   int compute_major = 9, compute_minor = 0;
@@ -13,6 +15,7 @@ struct GpuTraits {
   double fma32_per_second = 31e12;   // multiply-adds of IEEE float32 outside the tensor cores, whole card
   double bytes_per_second = 4.0e12;  // device memory, read or written
   int cublas_version = 0;            // as CUDA counts; 0: not found
+  size_t workspace = default_workspace;  // what a product should do with: a choice fills in its limit
 
   bool at_least(int major, int minor) const { return compute_major > major || (compute_major == major && compute_minor >= minor); }
 };

@@ -159,6 +159,7 @@ struct Case {
   double alpha = 1, beta = 0;
   int special = 0;
   bool graph = false;
+  size_t room = 0;  // bytes of workspace that the plan should do with, if not what a context has
 };
 
 std::string describe(const Case &c) {
@@ -198,8 +199,10 @@ View view(int64_t rows, int64_t cols, Fill fill, bool unit, bool row_lines, int6
 }
 
 // The kernel's own plan, or the one that SHAPE names.
-Plan planned(const Kernel &kernel, const Problem &p) {
-  Plan plan = kernel.plan(p, traits);
+Plan planned(const Kernel &kernel, const Problem &p, size_t room = 0) {
+  cuda::GpuTraits within = traits;
+  if (room != 0) within.workspace = room;
+  Plan plan = kernel.plan(p, within);
   const char *const shape = std::getenv("SHAPE");
   long long tile_m, tile_n, pieces;
   if (&kernel == &cuda::cluster_kernel && shape && std::sscanf(shape, "%lldx%lldx%lld", &tile_m, &tile_n, &pieces) == 3) {
@@ -241,7 +244,7 @@ void run_case(const Case &c, const Kernel &kernel, int32_t compute) {
     ++failures;
     return;
   }
-  const Plan plan = planned(kernel, p);
+  const Plan plan = planned(kernel, p, c.room);
   Buffer<char> workspace(static_cast<int64_t>(plan.workspace));
   cudaStream_t stream;
   CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
@@ -442,16 +445,34 @@ std::vector<Case> cases() {
   large.m = large.n = 4500, large.k = 1100;
   large.a = large.b = Fill::full;
   list.push_back(large);
-  Case strips;  // a copy of A that does not fit workspace in one piece
-  strips.m = 12000, strips.n = 64, strips.k = 8500;
-  strips.rows_a = false;
-  strips.b = Fill::full;
-  list.push_back(strips);
-  strips.m = 8000, strips.k = 9000;  // packed, and B has more lines than a strip of A
-  strips.rows_a = true;
-  strips.b = Fill::lower;
-  strips.packed = true;
-  list.push_back(strips);
+  for (const Fill a : fills)  // copies that do not fit workspace in one piece: strips of A's rows, of B's columns, of both
+    for (const Fill b : fills)
+      for (int form = 0; form < 4; ++form) {
+        Case strips;
+        strips.m = 700, strips.n = 900, strips.k = 1000;
+        strips.a = a, strips.b = b;
+        strips.rows_a = form & 1, strips.rows_b = form & 2;
+        strips.unit_a = form == 0, strips.unit_b = form == 3;
+        strips.packed = true;
+        strips.room = size_t{6} << 20;
+        strips.graph = form == 1;
+        list.push_back(strips);
+        strips.c = form == 2 ? Fill::upper : Fill::lower;
+        strips.beta = 0.5;
+        strips.m = 830;
+        list.push_back(strips);
+        strips.packed = false;
+        strips.pad = 3;
+        strips.batch = 2;
+        strips.room = size_t{4} << 20;
+        list.push_back(strips);
+        strips.c = Fill::full;
+        strips.beta = 0;
+        strips.c_pad = form == 2 ? 3 : 8;
+        strips.batch = 1;
+        strips.special = form == 3 ? 60000 : 0;
+        list.push_back(strips);
+      }
   return list;
 }
 

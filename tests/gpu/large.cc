@@ -58,7 +58,7 @@ void verify_large(int32_t algorithm, bool packed = false, size_t workspace = 0) 
 int main(int argc, char **argv) {
   return run(argc, argv, {{"V20_large_46341_kernel", [] { verify_large(TRITRI_ALGORITHM_KERNEL); }},
                            {"V20_large_46341_packed", [] { verify_large(TRITRI_ALGORITHM_KERNEL, true); }},
-                           {"V20_large_46341_packed_unpacked_in_strips", [] { verify_large(TRITRI_ALGORITHM_KERNEL, true, size_t{14} << 30); }},
+                           {"V20_large_46341_packed_copied", [] { verify_large(TRITRI_ALGORITHM_KERNEL, true, size_t{14} << 30); }},
                            {"V20_large_46341_cublas", [] {
                             tritri_device_info info = TRITRI_DEVICE_INFO_INIT;
                             call(tritri_device_info_get(TRITRI_DEVICE_CUDA, 0, &info));

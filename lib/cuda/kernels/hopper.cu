@@ -34,7 +34,7 @@ constexpr int64_t kMostColumns = INT_MAX - 1024;
 constexpr int64_t kMostBlocks = 65535, kMostRows = kMostBlocks * kArrangeEdge;  // of a grid's second and third dimension
 constexpr int kPageItems = 3072;  // of a list that travels to workspace in kernel parameters
 constexpr double kArrangeLaunch = 4e-6, kUnpackLaunch = 2.5e-6;
-constexpr size_t kMostCopied = size_t{192} << 20;  // of inputs, in workspace at a time: larger products run in parts
+constexpr size_t kBesideCopies = size_t{72} << 20;  // of workspace, for all else
 
 constexpr size_t kAlign = 256;
 size_t aligned(size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
@@ -69,22 +69,35 @@ Tiling tiling(const Problem &p) {
 template <class T> bool copies_a(const Problem &p) { return (!p.a.row_lines && is_float<T>) || !mappable(p.a, sizeof(typename T::Element)); }
 template <class T> bool copies_b(const Problem &p) { return !mappable(p.b, sizeof(typename T::Element)); }
 
-// What one launch takes on, so that its copies of inputs fit: matrices of a batch, and rows of tiles of one matrix.
+// What one launch takes on, so that its copies of inputs fit: matrices of a batch, rows and columns of tiles of one matrix.
 struct Part {
-  int64_t batch, tile_rows;
+  int64_t batch, tile_rows, tile_cols;
 };
 
 int64_t copied_ld(int64_t length) { return (length + 63) / 64 * 64; }
 
+// As many of `all` as `fit`, or a little fewer: the parts are alike.
+int64_t alike(int64_t all, int64_t fit) {
+  const int64_t parts = (all + std::max<int64_t>(1, fit) - 1) / std::max<int64_t>(1, fit);
+  return (all + parts - 1) / parts;
+}
+
+// `copied`: bytes for copies.
 template <class T>
-Part part_of(const Problem &p) {
-  constexpr int64_t element = sizeof(typename T::Element), most = static_cast<int64_t>(kMostCopied);
-  const int64_t whole = (p.m + T::tile_m - 1) / T::tile_m;
+Part part_of(const Problem &p, size_t copied) {
+  constexpr int64_t element = sizeof(typename T::Element);
+  const auto most = static_cast<int64_t>(copied);
+  const Tiling t = tiling<T>(p);
   const int64_t a = copies_a<T>(p) ? p.m * copied_ld(p.k) * element : 0, b = copies_b<T>(p) ? p.k * copied_ld(p.n) * element : 0;
   const int64_t each = (p.a.batch_stride ? a : 0) + (p.b.batch_stride ? b : 0);
-  if (p.batch > 1 && each * p.batch > most) return {std::max<int64_t>(1, most / each), whole};
-  if (p.batch > 1 || a <= most) return {p.batch, whole};
-  return {1, std::max<int64_t>(1, most / (T::tile_m * copied_ld(p.k) * element))};
+  if (p.batch > 1 && each <= most) return {each * p.batch > most ? most / each : p.batch, t.tiles_m(), t.tiles_n()};
+  if (a + b <= most) return {1, t.tiles_m(), t.tiles_n()};
+  // For every strip of columns A is copied anew, so those are wide.
+  Part part{1, t.tiles_m(), t.tiles_n()};
+  const int64_t b_room = a > 0 ? most / 8 * 5 : most, b_tile = T::tile_n * p.k * element, a_tile = T::tile_m * copied_ld(p.k) * element;
+  if (b > 0) part.tile_cols = alike(t.tiles_n(), b_room / b_tile);
+  if (a > 0) part.tile_rows = alike(t.tiles_m(), (most - (b > 0 ? std::min(b, part.tile_cols * b_tile) : 0)) / a_tile);
+  return part;
 }
 
 // Where an input is copied to before the kernel, if it must be.
@@ -102,6 +115,12 @@ struct Places {
   Copy a, b;
 };
 
+template <class T>
+bool in_strips(const Problem &p, const Part &part) {
+  const Tiling t = tiling<T>(p);
+  return part.tile_rows < t.tiles_m() || part.tile_cols < t.tiles_n();
+}
+
 // For a part of the problem, or for the first strip of several: the others need no more.
 template <class T>
 Places places(const Problem &p, const Part &part, bool cuts, int workers) {
@@ -112,13 +131,13 @@ Places places(const Problem &p, const Part &part, bool cuts, int workers) {
     w.total += aligned(bytes);
     return at;
   };
-  const auto place = [&](const View &x, bool needed, bool row_lines, int64_t most_rows) {
+  const auto place = [&](const View &x, bool needed, bool row_lines, int64_t most_rows, int64_t most_cols) {
     Copy copy;
     copy.needed = needed;
     copy.row_lines = row_lines;
     if (!needed) return copy;
-    const int64_t rows = std::min(x.rows, most_rows), lines = row_lines ? rows : x.cols;
-    copy.ld = copied_ld(row_lines ? x.cols : rows);
+    const int64_t rows = std::min(x.rows, most_rows), cols = std::min(x.cols, most_cols), lines = row_lines ? rows : cols;
+    copy.ld = copied_ld(row_lines ? cols : rows);
     copy.batch_stride = x.batch_stride ? lines * copy.ld : 0;
     copy.bytes = static_cast<size_t>(lines * copy.ld * element * (x.batch_stride ? part.batch : 1));
     copy.at = take(copy.bytes);
@@ -129,22 +148,44 @@ Places places(const Problem &p, const Part &part, bool cuts, int workers) {
     w.flags = take(slots * parts * sizeof(uint64_t));
     w.partials = take(slots * parts * T::accumulators * 128 * sizeof(float));
   }
-  const int64_t tiles = part.tile_rows * tiling<T>(p).tiles_n() * part.batch;
+  const int64_t tiles = part.tile_rows * part.tile_cols * part.batch;
   if (tiles + 2 * workers > kNearItems) w.items = take(static_cast<size_t>(tiles + 2 * workers) * sizeof(Item));
   const bool strips = part.tile_rows < tiling<T>(p).tiles_m();  // of rows
-  w.a = place(p.a, copies_a<T>(p), p.a.row_lines || is_float<T> || strips, part.tile_rows * T::tile_m);
-  w.b = place(p.b, copies_b<T>(p), p.b.row_lines, p.k);
+  w.a = place(p.a, copies_a<T>(p), p.a.row_lines || is_float<T> || strips, part.tile_rows * T::tile_m, p.k);
+  w.b = place(p.b, copies_b<T>(p), p.b.row_lines, p.k, part.tile_cols * T::tile_n);
   return w;
 }
 
-// The strips of one matrix, or the whole of a group of them.
+// A box that a line's end cuts is stored up to the next 16 bytes (seen on an H200), so lines must end there.
+template <class T>
+bool stores_boxes(const Problem &p) {
+  constexpr int64_t element = sizeof(typename T::Element);
+  return mappable(p.c, element) && static_cast<float>(p.beta.real()) == 0.0f && divides16(p.n, element);
+}
+
+bool has_work(const Tiling &t, bool zeros_elsewhere) {
+  for (int64_t i = t.rows_from; i < t.rows_end(); ++i)
+    for (int64_t j = t.cols_from; j < t.cols_end(); ++j)
+      if (t.c_holds_some(i, j) && !(zeros_elsewhere && t.only_zeros(i, j))) return true;
+  return false;
+}
+
+// The strips of one matrix, or the whole of a group of them: f(strip, whether A's and B's copies must be made for it). The first one comes in any case: it stores zeros.
 template <class T, class F>
 void each_strip(const Problem &p, const Part &part, F &&f) {
   Tiling t = tiling<T>(p);
   t.batch = std::min(p.batch, part.batch);
-  for (; t.rows_from < t.tiles_m(); t.rows_from += part.tile_rows) {
-    t.rows_to = t.rows_from + part.tile_rows;
-    f(t);
+  bool a_is_there = false;
+  for (; t.cols_from < t.tiles_n(); t.cols_from += part.tile_cols) {
+    t.cols_to = t.cols_from + part.tile_cols;
+    bool b_is_there = false;
+    for (t.rows_from = 0; t.rows_from < t.tiles_m(); t.rows_from += part.tile_rows) {
+      t.rows_to = t.rows_from + part.tile_rows;
+      const bool first = t.cols_from == 0 && t.rows_from == 0;
+      if (!first && !has_work(t, stores_boxes<T>(p))) continue;
+      f(t, !a_is_there || part.tile_rows < t.tiles_m(), !b_is_there);
+      a_is_there = b_is_there = true;
+    }
   }
 }
 
@@ -169,21 +210,23 @@ bool can(const Problem &p, const GpuTraits &traits) {
 template <class T>
 Plan plan(const Problem &p, const GpuTraits &traits) {
   const int workers = workers_on<T>(traits);
-  const Part part = part_of<T>(p);
   Plan plan;
+  plan.copied = std::max(traits.workspace / 2, traits.workspace - std::min(traits.workspace, kBesideCopies));
+  const Part part = part_of<T>(p, plan.copied);
   plan.tile_m = T::tile_m;
   plan.tile_n = T::tile_n;
   plan.tile_k = T::stage_k;
   const double memory = fills_bytes(p) * static_cast<double>(part.batch) / static_cast<double>(p.batch) / traits.bytes_per_second;
   bool cuts = false;
-  int launches = 0;
-  each_strip<T>(p, part, [&](const Tiling &t) {
+  int launches = 0, copies_of_a = 0, copies_of_b = 0;
+  const double all = static_cast<double>(tiling<T>(p).tiles_m() * tiling<T>(p).tiles_n());
+  each_strip<T>(p, part, [&](const Tiling &t, bool copies_a, bool copies_b) {
     const Load load = recall_load(t);
     if (load.cuts(workers, Model<T>::costs)) {
       cuts = true;  // launch() knows by more than one piece
       plan.pieces = std::max({plan.pieces, int64_t{2}, static_cast<int64_t>(std::ceil(load.longest / load.piece_limit(workers, Model<T>::costs)))});
     }
-    const double work = Model<T>::stage * load.longest_worker(workers, Model<T>::costs), moved = memory * static_cast<double>(t.rows_end() - t.rows_from) / static_cast<double>(t.tiles_m());
+    const double work = Model<T>::stage * load.longest_worker(workers, Model<T>::costs), moved = memory * static_cast<double>((t.rows_end() - t.rows_from) * (t.cols_end() - t.cols_from)) / all;
     plan.seconds += Model<T>::launch + Model<T>::masks * ((p.a.fill != Fill::full) + (p.b.fill != Fill::full)) + std::sqrt(std::hypot(work * work, moved * moved));  // the greater one, nearly
     // That some tiles are stored an element at a time, on edges or on a cut through C, is not seen; that C's lines are not aligned is.
     const double tiles = std::max(1.0, load.tiles / workers);
@@ -191,15 +234,17 @@ Plan plan(const Problem &p, const GpuTraits &traits) {
     if (p.beta != std::complex<double>(0, 0)) plan.seconds += kAdded<T> * T::accumulators * tiles;
     if (p.batch > 1) plan.seconds += Model<T>::many * load.tiles / workers;
     ++launches;
+    copies_of_a += copies_a;
+    copies_of_b += copies_b;
   });
-  const Places w = places<T>(p, part, cuts || launches > 1, workers);
+  const Places w = places<T>(p, part, cuts || in_strips<T>(p, part), workers);
   plan.workspace = w.total;
   // A triangle is half of the bytes, read and written; what is unpacked shares a launch.
   const auto copy_seconds = [&](const View &x, const Copy &copy) {
     if (!copy.needed) return 0.0;
     return (unpacks(x, copy) ? 0 : kArrangeLaunch) + static_cast<double>(copy.bytes) * (unpacks(x, copy) ? 0.95 : 1.45) / traits.bytes_per_second;
   };
-  plan.seconds += launches * copy_seconds(p.a, w.a) + copy_seconds(p.b, w.b);
+  plan.seconds += copies_of_a * copy_seconds(p.a, w.a) + copies_of_b * copy_seconds(p.b, w.b);
   if (unpacks(p.a, w.a) || unpacks(p.b, w.b)) plan.seconds += launches * kUnpackLaunch;
   plan.seconds *= static_cast<double>((p.batch + part.batch - 1) / part.batch);
   return plan;
@@ -207,44 +252,57 @@ Plan plan(const Problem &p, const GpuTraits &traits) {
 
 // The view of a copy, or of the input where there is none.
 template <class T>
-Side side(const View &x, const Copy &copy, char *workspace, int64_t first_row = 0) {
-  if (!copy.needed) return {x.data, x.ld, x.batch_stride, x.row_lines, x.fill, x.fill, x.unit, 0};
-  return {workspace + copy.at, copy.ld, copy.batch_stride, copy.row_lines, x.fill, Fill::full, false, first_row};
+Side side(const View &x, const Copy &copy, char *workspace, int64_t first_row, int64_t first_col) {
+  if (!copy.needed) return {x.data, x.ld, x.batch_stride, x.row_lines, x.fill, x.fill, x.unit, 0, 0};
+  return {workspace + copy.at, copy.ld, copy.batch_stride, copy.row_lines, x.fill, Fill::full, false, first_row, first_col};
 }
 
 template <class T> using WordOf = std::conditional_t<is_float<T>, uint32_t, uint16_t>;
 
+// Of op(X).
+struct Window {
+  Range rows, cols;
+};
+
 template <class T>
-Arrangement<WordOf<T>> arrangement(const View &x, const Copy &copy, char *workspace, int64_t first_row) {
+Arrangement<WordOf<T>> arrangement(const View &x, const Copy &copy, char *workspace, const Window &window) {
   constexpr WordOf<T> one = is_float<T> ? 0x3f800000 : std::is_same_v<typename T::Element, __nv_bfloat16> ? 0x3f80 : 0x3c00;
-  return {x, reinterpret_cast<WordOf<T> *>(workspace + copy.at), copy.ld, copy.batch_stride, copy.row_lines, one, first_row};
+  return {x, reinterpret_cast<WordOf<T> *>(workspace + copy.at), copy.ld, copy.batch_stride, copy.row_lines, one, window.rows.begin, window.cols.begin};
 }
 
-// Launches the copy of rows [first_row, first_row + rows), where that is more than to unpack lines.
+// Launches the copy, where that is more than to unpack lines.
 template <class T>
-void copy_in(const Problem &p, const View &x, const Copy &copy, char *workspace, int64_t first_row, int64_t rows, cudaStream_t stream) {
+void copy_in(const Problem &p, const View &x, const Copy &copy, char *workspace, const Window &window, cudaStream_t stream) {
   if (!copy.needed || unpacks(x, copy)) return;
   using Word = WordOf<T>;
   const auto blocks = [](int64_t size) { return static_cast<unsigned>((size + kArrangeEdge - 1) / kArrangeEdge); };
   const auto batches = static_cast<unsigned>(x.batch_stride ? p.batch : 1);
-  arrange<Word><<<dim3(blocks(x.cols), blocks(rows), batches), kArrangeThreads, 0, stream>>>(arrangement<T>(x, copy, workspace, first_row));
+  arrange<Word><<<dim3(blocks(window.cols.size()), blocks(window.rows.size()), batches), kArrangeThreads, 0, stream>>>(arrangement<T>(x, copy, workspace, window));
   TRITRI_CUDA_CHECK(cudaGetLastError());
 }
 
-// Launches what copy_in left: A's rows [first_row, first_row + rows), and B with the first of them.
+// What is copied of both inputs for a strip; of one that is there already, nothing.
+struct Windows {
+  bool a = false, b = false;
+  Window of_a, of_b;
+};
+
+// Launches what copy_in left.
 template <class T>
-void unpack_in(const Problem &p, const Places &w, char *workspace, int64_t first_row, int64_t rows, cudaStream_t stream) {
+void unpack_in(const Problem &p, const Places &w, char *workspace, const Windows &windows, cudaStream_t stream) {
   using Word = WordOf<T>;
   constexpr int64_t part = kUnpackBytes / sizeof(Word);
   const auto divided = [](int64_t size, int64_t by) { return static_cast<unsigned>((size + by - 1) / by); };
   Unpacking<Word> both{};
   unsigned line_blocks = 0;
-  const auto add = [&](int which, const View &x, const Copy &copy, int64_t first, int64_t lines) {
-    both.inputs[which] = arrangement<T>(x, copy, workspace, first);
-    both.lines[which] = static_cast<int>(lines);
+  const auto add = [&](int which, const View &x, const Copy &copy, const Window &window) {
+    const Range lines = x.row_lines ? window.rows : window.cols, positions = x.row_lines ? window.cols : window.rows;
+    both.inputs[which] = arrangement<T>(x, copy, workspace, window);
+    both.lines[which] = lines;
+    both.positions[which] = positions;
     both.batches[which] = static_cast<unsigned>(x.batch_stride ? p.batch : 1);
-    both.parts = std::max(both.parts, divided(x.lines().length, part));
-    line_blocks = std::max(line_blocks, divided(lines, kUnpackWarps));
+    both.parts = std::max(both.parts, divided(positions.size(), part));
+    line_blocks = std::max(line_blocks, divided(lines.size(), kUnpackWarps));
   };
   const auto flush = [&] {
     const unsigned batches = both.batches[0] + both.batches[1];
@@ -260,9 +318,9 @@ void unpack_in(const Problem &p, const Places &w, char *workspace, int64_t first
     }
     both.batches[0] = both.batches[1] = both.parts = line_blocks = 0;
   };
-  if (unpacks(p.a, w.a)) add(0, p.a, w.a, first_row, p.a.row_lines ? rows : p.k);
+  if (windows.a && unpacks(p.a, w.a)) add(0, p.a, w.a, windows.of_a);
   if (2 * p.batch > kMostBlocks) flush();
-  if (first_row == 0 && unpacks(p.b, w.b)) add(1, p.b, w.b, 0, p.b.lines().count);
+  if (windows.b && unpacks(p.b, w.b)) add(1, p.b, w.b, windows.of_b);
   flush();
 }
 
@@ -286,13 +344,6 @@ CUtensorMap map_of(const void *data, int64_t length, int64_t lines, int64_t batc
   return tensor_map({data, map_type<T>(to_tf32), sizeof(typename T::Element), length, lines, batch, ld, batch_stride, box_length, box_lines, swizzle});
 }
 
-// A box that a line's end cuts is stored up to the next 16 bytes (seen on an H200), so lines must end there.
-template <class T>
-bool stores_boxes(const Problem &p) {
-  constexpr int64_t element = sizeof(typename T::Element);
-  return mappable(p.c, element) && static_cast<float>(p.beta.real()) == 0.0f && divides16(p.n, element);
-}
-
 template <class T>
 const Schedule &schedule_of(const Problem &p, const Tiling &tiling, int workers) { return recall_schedule(tiling, workers, costs<T>(p), stores_boxes<T>(p)); }
 
@@ -304,18 +355,20 @@ __global__ void write_items(const __grid_constant__ Page page, int count, Item *
   if (x < count) to[x] = page.items[x];
 }
 
-// The rows of C, and of A's copy, that a strip has.
+// The elements of C that a strip has; the rows are those of A's copy, the columns those of B's.
 template <class T>
-Range rows_of(const Problem &p, const Tiling &strip) { return {strip.rows_from * T::tile_m, std::min(p.m, strip.rows_to * T::tile_m)}; }
+Window window_of(const Problem &p, const Tiling &strip) {
+  return {{strip.rows_from * T::tile_m, std::min(p.m, strip.rows_end() * T::tile_m)}, {strip.cols_from * T::tile_n, std::min(p.n, strip.cols_end() * T::tile_n)}};
+}
 
 // All but the list. What is not used stays as it is: clearing it would cost a launch more than the list does.
 template <class T>
 void set_arguments(Arguments &args, const Problem &p, const Tiling &tiling, const Places &w, char *memory) {
   constexpr int64_t element = sizeof(typename T::Element);
-  const Range rows = rows_of<T>(p, tiling);
+  const auto [rows, cols] = window_of<T>(p, tiling);
   args.tiling = tiling;
-  args.a = side<T>(p.a, w.a, memory, rows.begin);
-  args.b = side<T>(p.b, w.b, memory);
+  args.a = side<T>(p.a, w.a, memory, rows.begin, 0);
+  args.b = side<T>(p.b, w.b, memory, 0, cols.begin);
   args.c = p.c_data();
   args.ldc = p.c.ld;
   args.c_rows = line_starts(p.c.lines());
@@ -323,7 +376,7 @@ void set_arguments(Arguments &args, const Problem &p, const Tiling &tiling, cons
   args.alpha = static_cast<float>(p.alpha.real());
   args.beta = static_cast<float>(p.beta.real());
   args.whole_lines = mappable(p.c, element);
-  args.zero_boxes = stores_boxes<T>(p) && rows.begin == 0;  // the first strip stores all zeros
+  args.zero_boxes = stores_boxes<T>(p) && rows.begin == 0 && cols.begin == 0;  // the first strip stores all zeros
   args.partials = reinterpret_cast<float4 *>(memory + w.partials);
   args.flags = reinterpret_cast<uint64_t *>(memory + w.flags);
   // What "this launch's piece is there" looks like; no earlier content of the workspace looks like that.
@@ -332,10 +385,11 @@ void set_arguments(Arguments &args, const Problem &p, const Tiling &tiling, cons
   // K-major tiles are a stage wide; a row-major B comes in boxes of 128 bytes.
   constexpr int b_cols = 128 / element;
   constexpr auto k_swizzle = T::stage_k * element == 128 ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_64B;
-  if (args.a.row_lines) args.a_map = map_of<T>(args.a.data, p.k, w.a.needed ? rows.size() : p.m, p.batch, args.a.ld, args.a.batch_stride, T::stage_k, T::a_box_rows, k_swizzle);
-  else args.a_map = map_of<T>(args.a.data, p.m, p.k, p.batch, args.a.ld, args.a.batch_stride, T::a_box_rows, T::stage_k, k_swizzle);
-  if (args.b.row_lines) args.b_map = map_of<T>(args.b.data, p.n, p.k, p.batch, args.b.ld, args.b.batch_stride, b_cols, T::stage_k, CU_TENSOR_MAP_SWIZZLE_128B);
-  else args.b_map = map_of<T>(args.b.data, p.k, p.n, p.batch, args.b.ld, args.b.batch_stride, T::stage_k, T::b_box_cols, k_swizzle);
+  const int64_t a_rows = w.a.needed ? rows.size() : p.m, b_cols_there = w.b.needed ? cols.size() : p.n;
+  if (args.a.row_lines) args.a_map = map_of<T>(args.a.data, p.k, a_rows, p.batch, args.a.ld, args.a.batch_stride, T::stage_k, T::a_box_rows, k_swizzle);
+  else args.a_map = map_of<T>(args.a.data, a_rows, p.k, p.batch, args.a.ld, args.a.batch_stride, T::a_box_rows, T::stage_k, k_swizzle);
+  if (args.b.row_lines) args.b_map = map_of<T>(args.b.data, b_cols_there, p.k, p.batch, args.b.ld, args.b.batch_stride, b_cols, T::stage_k, CU_TENSOR_MAP_SWIZZLE_128B);
+  else args.b_map = map_of<T>(args.b.data, p.k, b_cols_there, p.batch, args.b.ld, args.b.batch_stride, T::stage_k, T::b_box_cols, k_swizzle);
   if (args.zero_boxes) args.c_map = map_of<T>(args.c, p.n, p.m, p.batch, args.ldc, args.c_batch_stride, ZeroBoxes<T>::box_cols, ZeroBoxes<T>::box_rows, CU_TENSOR_MAP_SWIZZLE_NONE, false);
 }
 
@@ -356,11 +410,12 @@ void enqueue(const Arguments &args, int workers, cudaStream_t stream) {
 }
 
 template <class T>
-void launch_strip(const Problem &p, const Tiling &tiling, const Places &w, char *memory, int workers, cudaStream_t stream) {
-  const Range rows = rows_of<T>(p, tiling);
-  copy_in<T>(p, p.a, w.a, memory, rows.begin, rows.size(), stream);
-  if (rows.begin == 0) copy_in<T>(p, p.b, w.b, memory, 0, p.k, stream);
-  unpack_in<T>(p, w, memory, rows.begin, rows.size(), stream);
+void launch_strip(const Problem &p, const Tiling &tiling, const Places &w, char *memory, bool copies_a, bool copies_b, int workers, cudaStream_t stream) {
+  const Window c = window_of<T>(p, tiling);
+  const Windows windows{copies_a, copies_b, {c.rows, {0, p.k}}, {{0, p.k}, c.cols}};
+  if (copies_a) copy_in<T>(p, p.a, w.a, memory, windows.of_a, stream);
+  if (copies_b) copy_in<T>(p, p.b, w.b, memory, windows.of_b, stream);
+  unpack_in<T>(p, w, memory, windows, stream);
   Arguments args;
   set_arguments<T>(args, p, tiling, w, memory);
   const Schedule &schedule = schedule_of<T>(p, tiling, workers);
@@ -387,14 +442,13 @@ void launch_strip(const Problem &p, const Tiling &tiling, const Places &w, char 
 template <class T>
 void launch(const Problem &p, const Plan &plan, void *workspace, const GpuTraits &traits, CUstream_st *stream) {
   const int workers = workers_on<T>(traits);
-  const Part part = part_of<T>(p);
-  const bool strips = part.tile_rows < tiling<T>(p).tiles_m();
-  const Places w = places<T>(p, part, plan.pieces > 1 || strips, workers);
+  const Part part = part_of<T>(p, plan.copied);
+  const Places w = places<T>(p, part, plan.pieces > 1 || in_strips<T>(p, part), workers);
   for (int64_t batch = 0; batch < p.batch; batch += part.batch) {
     Problem group = p;
     group.batch = std::min(part.batch, p.batch - batch);
     for (View *x : {&group.a, &group.b, &group.c}) x->data = static_cast<const char *>(x->data) + batch * x->batch_stride * static_cast<int64_t>(sizeof(typename T::Element));
-    each_strip<T>(group, part, [&](const Tiling &t) { launch_strip<T>(group, t, w, static_cast<char *>(workspace), workers, stream); });
+    each_strip<T>(group, part, [&](const Tiling &t, bool copies_a, bool copies_b) { launch_strip<T>(group, t, w, static_cast<char *>(workspace), copies_a, copies_b, workers, stream); });
   }
 }
 
@@ -402,12 +456,13 @@ void launch(const Problem &p, const Plan &plan, void *workspace, const GpuTraits
 template <class T>
 void prepare(const Problem &p, const Plan &plan, const GpuTraits &traits, CUstream_st *stream) {
   const int workers = workers_on<T>(traits);
-  const Part part = part_of<T>(p);
+  const Part part = part_of<T>(p, plan.copied);
   Problem group = p;
   group.batch = std::min(part.batch, p.batch);
   Tiling t = tiling<T>(group);
   t.rows_to = part.tile_rows;
-  const Places w = places<T>(p, part, plan.pieces > 1 || part.tile_rows < t.tiles_m(), workers);
+  t.cols_to = part.tile_cols;
+  const Places w = places<T>(p, part, plan.pieces > 1 || in_strips<T>(p, part), workers);
   Arguments args;
   set_arguments<T>(args, group, t, w, reinterpret_cast<char *>(uintptr_t{1} << 20));  // any place that a map can have
   schedule_of<T>(group, t, workers);

@@ -19,7 +19,7 @@ struct Arrangement {
   int64_t ld, batch_stride;
   bool row_lines;
   Word one;
-  int64_t first_row;  // of the strip that is copied, where its lines run along rows
+  int64_t first_row, first_col;  // of what is copied
 };
 
 // No tile reads what a block there would write.
@@ -32,7 +32,7 @@ template <class Word>
 __global__ void __launch_bounds__(kArrangeThreads) arrange(const Arrangement<Word> x) {
   __shared__ Word block[kArrangeEdge][kArrangeEdge + 4 / sizeof(Word)];
   const View &from = x.from;
-  const int64_t row0 = x.first_row + int64_t{blockIdx.y} * kArrangeEdge, col0 = int64_t{blockIdx.x} * kArrangeEdge, batch = blockIdx.z;
+  const int64_t row0 = x.first_row + int64_t{blockIdx.y} * kArrangeEdge, col0 = x.first_col + int64_t{blockIdx.x} * kArrangeEdge, batch = blockIdx.z;
   launch_dependents();
   if (beyond_reach(from.fill, row0, col0)) return;
   const Word *source = static_cast<const Word *>(from.data) + batch * from.batch_stride;
@@ -64,7 +64,8 @@ __global__ void __launch_bounds__(kArrangeThreads) arrange(const Arrangement<Wor
     const int across = first + t * (kArrangeThreads / kArrangeEdge);
     const int i = x.row_lines ? across : along, j = x.row_lines ? along : across;
     const int64_t row = row0 + i, col = col0 + j;
-    if (row < from.rows && col < from.cols) to[x.row_lines ? (row - x.first_row) * x.ld + col : col * x.ld + row] = block[i][j];
+    if (row >= from.rows || col >= from.cols) continue;
+    to[x.row_lines ? (row - x.first_row) * x.ld + col - x.first_col : (col - x.first_col) * x.ld + row - x.first_row] = block[i][j];
   }
 }
 

@@ -34,7 +34,7 @@ struct Side {
   Fill fill;   // what bounds k
   Fill mask;   // what must still be masked: FULL where the copy in workspace already is
   bool unit;
-  int64_t first_row;  // of op(X) that `data` holds: a strip of A may be all that was copied
+  int64_t first_row, first_col;  // of op(X) that `data` holds: a strip of A's rows and of B's columns may be all that was copied
 };
 
 struct Arguments {
@@ -217,8 +217,8 @@ template <class T>
 __device__ float input(const Side &x, int batch, int64_t i, int64_t j) {
   if (x.unit && i == j) return 1.0f;
   const auto *data = static_cast<const typename T::Element *>(x.data) + batch * x.batch_stride;
-  const int64_t row = i - x.first_row;
-  return T::exact(data[x.row_lines ? row * x.ld + j : j * x.ld + row]);
+  const int64_t row = i - x.first_row, col = j - x.first_col;
+  return T::exact(data[x.row_lines ? row * x.ld + col : col * x.ld + row]);
 }
 
 // One element the way the definition says, each product over the k that exist. For what tensor cores get wrong: a masked zero times Inf,

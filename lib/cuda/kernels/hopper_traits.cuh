@@ -50,7 +50,7 @@ struct Float {
       else copy_in(a, &args.a_map, barrier, k, m + 64 * block(args, x), a_batch);
     }
     for (int group = 0; group < 2; ++group) {
-      const int n = w.n0 + part(rank, group).y;
+      const int n = w.n0 - static_cast<int>(args.b.first_col) + part(rank, group).y;
       const uint32_t b = pipe.b(s) + group * (b_bytes / 2);
       if (args.b.row_lines) {
         for (int x = 0; x < 2; ++x) copy_in(b + x * stage_k * 128, &args.b_map, barrier, n + x * 32, k, b_batch);
@@ -555,7 +555,7 @@ struct Half {
       copy_in(pipe.a(s) + group * 8192, &args.a_map, barrier, ARows ? k : row, ARows ? row : k, a_batch);
     }
     for (int x = rank * blocks / cluster; x < (rank + 1) * blocks / cluster; ++x) {
-      const int n = w.n0 + block(args, x) * 64;
+      const int n = w.n0 - static_cast<int>(args.b.first_col) + block(args, x) * 64;
       if constexpr (cluster > 1) copy_in_all(pipe.b(s) + x * 8192, &args.b_map, barrier, BRows ? n : k, BRows ? k : n, b_batch, (1 << cluster) - 1);
       else copy_in(pipe.b(s) + x * 8192, &args.b_map, barrier, BRows ? n : k, BRows ? k : n, b_batch);
     }

@@ -12,9 +12,9 @@ constexpr int kUnpackBytes = 16 * kUnpackVectors;
 template <class Word>
 struct Unpacking {
   Arrangement<Word> inputs[2];
-  int lines[2];         // to unpack of each, from the first one on: a strip of A has fewer than B
-  unsigned batches[2];  // matrices of each; 0: there is none
-  unsigned parts;       // of the longest line
+  Range lines[2], positions[2];  // of each, to unpack
+  unsigned batches[2];           // matrices of each; 0: there is none
+  unsigned parts;                // of the longest line
 };
 
 // Vectors of a line, as counted from where position 0 is or would be.
@@ -23,7 +23,7 @@ struct Vectors {
   __device__ bool hold(int v) const { return v >= begin && v < end; }
 };
 
-// Grid: parts of lines, one block of lines after another; matrices of both inputs. Assumes: packed, so not full; ld whole vectors, `to` on a 16-byte boundary, lines of fewer than 2^30 elements.
+// Grid: parts of lines, one block of lines after another; matrices of both inputs. Assumes: packed, so not full; ld and first positions whole vectors, `to` on a 16-byte boundary, lines of fewer than 2^30 elements.
 // What is the same for all of a line is found first: the loops are short of nothing but time to issue instructions.
 template <class Word>
 __global__ void __launch_bounds__(32 * kUnpackWarps) unpack(const __grid_constant__ Unpacking<Word> both) {
@@ -34,19 +34,21 @@ __global__ void __launch_bounds__(32 * kUnpackWarps) unpack(const __grid_constan
   const Arrangement<Word> &x = both.inputs[second];
   const int64_t batch = blockIdx.y - (second ? both.batches[0] : 0);
   const Lines lines = x.from.lines();
-  const int first_line = x.row_lines ? static_cast<int>(x.first_row) : 0, line = first_line + static_cast<int>(blockIdx.x / both.parts * kUnpackWarps + threadIdx.y);
-  const int length = static_cast<int>(lines.length), begin = static_cast<int>(blockIdx.x % both.parts) * kUnpackVectors;
+  const Range wanted = both.positions[second];
+  const int first_line = static_cast<int>(both.lines[second].begin), line = first_line + static_cast<int>(blockIdx.x / both.parts * kUnpackWarps + threadIdx.y);
+  const int length = static_cast<int>(lines.length), begin = static_cast<int>(wanted.begin) / vector + static_cast<int>(blockIdx.x % both.parts) * kUnpackVectors;
   const bool lower = lines.profile == Fill::lower, upper = lines.profile == Fill::upper;
-  if (line - first_line >= both.lines[second]) return;
+  if (line >= both.lines[second].end) return;
   // No tile reads what would be written elsewhere.
-  const Vectors read = {upper ? line / reach * (reach / vector) : 0, lower ? min((line / reach + 1) * (reach / vector), (length + vector - 1) / vector) : (length + vector - 1) / vector};
+  const int vectors = (static_cast<int>(wanted.end) + vector - 1) / vector;
+  const Vectors read = {max(static_cast<int>(wanted.begin) / vector, upper ? line / reach * (reach / vector) : 0), lower ? min((line / reach + 1) * (reach / vector), vectors) : vectors};
   if (begin >= read.end || begin + kUnpackVectors <= read.begin) return;
 
   const int held_begin = upper ? min(line, length) : 0, held_end = lower ? min(line + 1, length) : length;
   const bool unit = x.from.unit && line < length;
   const Word *const matrix = static_cast<const Word *>(x.from.data) + batch * x.from.batch_stride;
   const Word *const source = matrix + lines.packed_start(line) - held_begin;  // of position 0, should it exist
-  float4 *const target = reinterpret_cast<float4 *>(x.to + batch * x.batch_stride + (line - first_line) * x.ld);
+  float4 *const target = reinterpret_cast<float4 *>(x.to + batch * x.batch_stride + (line - first_line) * x.ld - wanted.begin);
   // Vectors are read on their own boundaries, two for one, and what they hold is shifted by as much for all of the line.
   const unsigned shift = static_cast<unsigned>(reinterpret_cast<uintptr_t>(source) % 16);
   const char *const aligned = reinterpret_cast<const char *>(source) - shift, *const from = reinterpret_cast<const char *>(matrix), *const end = from + lines.extent() * size;

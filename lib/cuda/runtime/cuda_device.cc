@@ -31,7 +31,6 @@
 namespace tritri::cuda {
 namespace {
 
-constexpr size_t default_workspace = size_t{256} << 20;
 constexpr size_t operand_align = 256;
 constexpr int cublas_helpers = 4;  // threads that warm cuBLAS up: more wait for each other
 constexpr int64_t zeros_worth_a_thread = int64_t{16} << 20;

@@ -141,7 +141,7 @@ struct Grid {
 
   explicit Grid(const Tiling &tiling) : t(tiling) {
     for (int64_t i = 0; i < t.rows_end(); ++i) rows.push_back(sums.row(i));
-    for (int64_t j = 0; j < t.tiles_n(); ++j) cols.push_back(sums.col(j));
+    for (int64_t j = 0; j < t.cols_end(); ++j) cols.push_back(sums.col(j));
   }
   // Beside what a tile costs.
   int cost_of(const Line &row, const Line &col, Range whole, const Item &item) const {
@@ -247,12 +247,12 @@ int64_t Tiling::cost(int64_t i, int64_t j, Range r) const {
 
 Load measure(const Tiling &t) {
   Load load;
-  const int64_t rows = t.rows_end(), cols = t.tiles_n();
-  const int64_t step_i = std::max<int64_t>(1, (rows - t.rows_from) / 64), step_j = std::max<int64_t>(1, cols / 64);
+  const int64_t rows = t.rows_end(), cols = t.cols_end();
+  const int64_t step_i = std::max<int64_t>(1, (rows - t.rows_from) / 64), step_j = std::max<int64_t>(1, (cols - t.cols_from) / 64);
   const double weight = static_cast<double>(step_i * step_j) * static_cast<double>(t.batch);
   const Sums sums(t);
   std::vector<Line> columns;
-  for (int64_t j = step_j / 2; j < cols; j += step_j) columns.push_back(sums.col(j));
+  for (int64_t j = t.cols_from + step_j / 2; j < cols; j += step_j) columns.push_back(sums.col(j));
   int64_t tiles = 0, longest = 0, all = 0;
   for (int64_t i = t.rows_from + step_i / 2; i < rows; i += step_i) {
     const Line row = sums.row(i);
@@ -330,11 +330,11 @@ Schedule attempt(const Grid &grid, double grouped, int workers, const Costs &cos
   entries.reserve(static_cast<size_t>(rows * cols * t.batch + 2 * workers));
   for (int64_t batch = 0; batch < t.batch; ++batch)
     for (int64_t group_i = t.rows_from; group_i < t.rows_end(); group_i += costs.group_rows)
-      for (int64_t group_j = 0; group_j < cols; group_j += costs.group_cols) {
+      for (int64_t group_j = t.cols_from; group_j < t.cols_end(); group_j += costs.group_cols) {
         const size_t group = entries.size();
         int dearest = 0;
         for (int64_t i = group_i; i < std::min(t.rows_end(), group_i + costs.group_rows); ++i)
-          for (int64_t j = group_j; j < std::min(cols, group_j + costs.group_cols); ++j) {
+          for (int64_t j = group_j; j < std::min(t.cols_end(), group_j + costs.group_cols); ++j) {
             const Line &row = grid.rows[static_cast<size_t>(i)], &col = grid.cols[static_cast<size_t>(j)];
             if (!t.c_holds_some(row.elements, col.elements)) continue;
             const Range whole = grid.sums.stages(row, col);
@@ -391,7 +391,7 @@ std::vector<Rest> whole_tiles(const Grid &grid, bool zeros_elsewhere) {
   std::vector<Rest> tiles;
   for (int64_t batch = 0; batch < t.batch; ++batch)
     for (int64_t i = t.rows_from; i < t.rows_end(); ++i)
-      for (int64_t j = 0; j < cols; ++j) {
+      for (int64_t j = t.cols_from; j < t.cols_end(); ++j) {
         const Line &row = grid.rows[static_cast<size_t>(i)], &col = grid.cols[static_cast<size_t>(j)];
         if (!t.c_holds_some(row.elements, col.elements)) continue;
         const Range whole = grid.sums.stages(row, col);

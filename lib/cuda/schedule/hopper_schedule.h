@@ -13,12 +13,13 @@ struct Tiling {
   Fill a = Fill::full, b = Fill::full, c = Fill::full;
   int64_t m = 0, n = 0, k = 0, batch = 1;
   int tile_m = 1, tile_n = 1, stage_k = 1;
-  int64_t rows_from = 0, rows_to = INT64_MAX;  // the rows of tiles that one launch computes: a product may be cut into strips
+  int64_t rows_from = 0, rows_to = INT64_MAX, cols_from = 0, cols_to = INT64_MAX;  // the tiles that one launch computes: a product may be cut into strips
   int spared = 0;  // eighths of a stage's work that are left out where a diagonal crosses the tile
 
   TRITRI_HD constexpr int64_t tiles_m() const { return (m + tile_m - 1) / tile_m; }
   TRITRI_HD constexpr int64_t tiles_n() const { return (n + tile_n - 1) / tile_n; }
   TRITRI_HD constexpr int64_t rows_end() const { return rows_to < tiles_m() ? rows_to : tiles_m(); }
+  TRITRI_HD constexpr int64_t cols_end() const { return cols_to < tiles_n() ? cols_to : tiles_n(); }
   TRITRI_HD constexpr Range rows(int64_t i) const { return {i * tile_m, (i + 1) * tile_m < m ? (i + 1) * tile_m : m}; }
   TRITRI_HD constexpr Range cols(int64_t j) const { return {j * tile_n, (j + 1) * tile_n < n ? (j + 1) * tile_n : n}; }
   // Stages [begin, end) with k_range inside; stage s covers k of [s * stage_k, (s + 1) * stage_k).
@@ -35,7 +36,7 @@ struct Tiling {
   TRITRI_HD constexpr bool c_holds_all(int64_t i, int64_t j) const { return block_is_whole(c, false, rows(i), cols(j)); }
   bool operator==(const Tiling &o) const {
     return a == o.a && b == o.b && c == o.c && m == o.m && n == o.n && k == o.k && batch == o.batch && tile_m == o.tile_m && tile_n == o.tile_n && stage_k == o.stage_k &&
-           rows_from == o.rows_from && rows_to == o.rows_to && spared == o.spared;
+           rows_from == o.rows_from && rows_to == o.rows_to && cols_from == o.cols_from && cols_to == o.cols_to && spared == o.spared;
   }
   // Structurally zero and wholly C's: nothing to compute, only zeros to store.
   TRITRI_HD constexpr bool only_zeros(int64_t i, int64_t j) const { return c_holds_all(i, j) && k_range(a, b, k, rows(i), cols(j)).empty(); }

@@ -38,7 +38,7 @@ void require_complete(const Tiling &t, const Schedule &schedule, int workers, bo
     for (int64_t i = 0; i < t.tiles_m(); ++i)
       for (int64_t j = 0; j < t.tiles_n(); ++j) {
         const auto found = pieces.find(static_cast<uint32_t>((batch * t.tiles_m() + i) * t.tiles_n() + j));
-        const bool wanted = i >= t.rows_from && i < t.rows_to && t.c_holds_some(i, j) && !(zeros_elsewhere && t.only_zeros(i, j));
+        const bool wanted = i >= t.rows_from && i < t.rows_to && j >= t.cols_from && j < t.cols_to && t.c_holds_some(i, j) && !(zeros_elsewhere && t.only_zeros(i, j));
         REQUIRE((found != pieces.end()) == wanted);
         if (!wanted) continue;
         std::map<int64_t, int64_t> parts;  // by their first stage, each up to the next one's
@@ -78,10 +78,13 @@ TEST_CASE("a strip's schedule holds the strip's tiles and no others") {
     Tiling t = tiling(a, b, Fill::full, 1500, 1100, 900);
     double stages = 0;
     const double whole = measure(t).stages;
-    for (t.rows_from = 0; t.rows_from < t.tiles_m(); t.rows_from += 5) {
-      t.rows_to = t.rows_from + 5;
-      require_complete(t, make_schedule(t, 66, {2, 8, neighbours, neighbours}, true), 66, true);
-      stages += measure(t).stages;
+    for (t.cols_from = 0; t.cols_from < t.tiles_n(); t.cols_from += 3) {
+      t.cols_to = t.cols_from + 3;
+      for (t.rows_from = 0; t.rows_from < t.tiles_m(); t.rows_from += 5) {
+        t.rows_to = t.rows_from + 5;
+        require_complete(t, make_schedule(t, 66, {2, 8, neighbours, neighbours}, true), 66, true);
+        stages += measure(t).stages;
+      }
     }
     REQUIRE(stages == whole);
   }
