@@ -14,12 +14,7 @@ const char *name(Fill fill) {
   return names[static_cast<int>(fill)];
 }
 
-int64_t Layout::elements() const {
-  Lines packed = lines();
-  if (packed.profile == Fill::full) return rows * cols;
-  packed.packed = true;
-  return packed.extent();
-}
+int64_t Layout::elements() const { return lines().elements(); }
 
 int64_t Layout::bytes() const {
   const int64_t one = lines().extent();

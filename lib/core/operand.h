@@ -65,6 +65,9 @@ struct Lines {
     return packed ? packed_start(count) : (count - 1) * ld + length;
   }
 
+  // Elements that exist.
+  TRITRI_HD constexpr int64_t elements() const { return profile == Fill::full ? count * length : packed_start(count); }
+
   // Where a packed line begins.
   TRITRI_HD constexpr int64_t packed_start(int64_t line) const {
     const int64_t cut = line < length ? line : length;  // earlier lines that the diagonal cuts

@@ -204,12 +204,7 @@ class Transfer::Crew {
  private:
   struct Staged { size_t step; const Region *region; Piece piece; int64_t shares; };
 
-  static int64_t held_bytes(const Region &region) {
-    Lines compact = region.walk;
-    compact.packed = compact.profile != Fill::full;
-    compact.ld = compact.length;
-    return compact.extent() * region.batches * element_bytes(region.dtype);
-  }
+  static int64_t held_bytes(const Region &region) { return region.walk.elements() * region.batches * element_bytes(region.dtype); }
   static Event record(cudaStream_t stream) {
     Event event = make_event();
     TRITRI_CUDA_CHECK(cudaEventRecord(event.get(), stream));

@@ -42,8 +42,34 @@ class Sums {
 };
 
 constexpr int kMostPieces = 255;
-constexpr unsigned remembered = 64;  // shapes of each thread: a product of host arrays has up to 50 parts
 constexpr int kMostFilled = 4;  // pieces of one tile where workers are filled up: adding them up takes its time
+constexpr unsigned remembered = 64;  // shapes of each thread: a product of host arrays has up to 50 parts
+
+// The last few answers.
+template <class Key, class Value>
+class Recent {
+ public:
+  template <class Make>
+  const Value &recall(const Key &key, Make &&make) {
+    for (const Entry &entry : entries_)
+      if (entry.there && entry.key == key) return entry.value;
+    Entry &entry = entries_[next_++ % remembered];
+    entry.there = false;  // should making it fail
+    entry.value = make();
+    entry.key = key;
+    entry.there = true;
+    return entry.value;
+  }
+
+ private:
+  struct Entry {
+    Key key;
+    Value value;
+    bool there = false;
+  };
+  Entry entries_[remembered];
+  unsigned next_ = 0;
+};
 
 struct Entry {
   Item item;
@@ -273,17 +299,8 @@ Load measure(const Tiling &t) {
 }
 
 Load recall_load(const Tiling &tiling) {
-  struct Memory {
-    Tiling tiling;
-    Load load;
-  };
-  thread_local Memory memories[remembered];
-  thread_local unsigned next = 0;
-  for (const Memory &memory : memories)
-    if (memory.tiling == tiling) return memory.load;
-  Memory &memory = memories[next++ % remembered];
-  memory = {tiling, measure(tiling)};
-  return memory.load;
+  thread_local Recent<Tiling, Load> recent;
+  return recent.recall(tiling, [&] { return measure(tiling); });
 }
 
 double Load::piece_limit(int workers, const Costs &costs) const {
@@ -488,29 +505,15 @@ Schedule make_schedule(const Tiling &t, int workers, const Costs &costs, bool ze
 }
 
 const Schedule &recall_schedule(const Tiling &tiling, int workers, const Costs &costs, bool zeros_elsewhere) {
-  struct Memory {
+  struct Key {
     Tiling tiling;
     int workers = 0;
     Costs costs;
     bool zeros_elsewhere = false;
-    Schedule schedule;
-    bool is_of(const Tiling &t, int w, const Costs &c, bool z) const {
-      return workers == w && zeros_elsewhere == z && costs.tile == c.tile && costs.shortest_piece == c.shortest_piece && costs.gather == c.gather &&
-             costs.group_rows == c.group_rows && costs.group_cols == c.group_cols && tiling == t;
-    }
+    bool operator==(const Key &o) const { return workers == o.workers && zeros_elsewhere == o.zeros_elsewhere && costs == o.costs && tiling == o.tiling; }
   };
-  thread_local Memory memories[remembered];
-  thread_local unsigned next = 0;
-  for (const Memory &memory : memories)
-    if (memory.is_of(tiling, workers, costs, zeros_elsewhere)) return memory.schedule;
-  Memory &memory = memories[next++ % remembered];
-  memory.workers = 0;  // nothing, should making it fail
-  memory.schedule = make_schedule(tiling, workers, costs, zeros_elsewhere);
-  memory.tiling = tiling;
-  memory.workers = workers;
-  memory.costs = costs;
-  memory.zeros_elsewhere = zeros_elsewhere;
-  return memory.schedule;
+  thread_local Recent<Key, Schedule> recent;
+  return recent.recall({tiling, workers, costs, zeros_elsewhere}, [&] { return make_schedule(tiling, workers, costs, zeros_elsewhere); });
 }
 
 }  // namespace tritri::cuda

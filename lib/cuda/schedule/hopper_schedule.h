@@ -66,6 +66,9 @@ struct Costs {
   int shortest_piece = 1;
   int group_rows = 1, group_cols = 1;  // tiles that should run together, to share rows of A and columns of B in the L2 cache: about as many as workers
   int gather = 1;  // what it costs to add one more piece, in stages
+  bool operator==(const Costs &o) const {
+    return tile == o.tile && shortest_piece == o.shortest_piece && group_rows == o.group_rows && group_cols == o.group_cols && gather == o.gather;
+  }
 };
 
 // A summary in closed form of the schedule that make_schedule would make: sums over at most 64 x 64 sampled tiles.
