@@ -353,6 +353,16 @@ void packed_products_of_any_size() {
                       1e3 * packed.plan.seconds, " ms packed");
     }
   expect(wrong.empty(), text("packed products are slow:", wrong));
+
+  Problem p = square(46341, Fill::lower, Fill::lower, Fill::lower);
+  for (View *x : {&p.a, &p.b, &p.c}) {
+    x->packed = true;
+    x->ld = 0;
+  }
+  for (const size_t limit : {size_t{0}, size_t{1} << 20, size_t{128} << 20, default_workspace, size_t{14} << 30}) {
+    const size_t taken = choose(p, TRITRI_ALGORITHM_AUTO, h200(), limit).workspace();
+    expect(taken <= limit, text("of ", limit, " bytes packed float32 at n = 46341 takes ", taken));
+  }
 }
 
 // What `tests/gpu/candidates.cc` measured on an H200, one line of JSON for each candidate of each problem: what the cost models choose must be within 5 %
