@@ -3,7 +3,7 @@
 //   hopper_check [check] [bench]      no argument: both. Exit code 1 if anything is wrong.
 // Environment: ONLY=default,tf32,bfloat,half,small,mma,cluster picks kernels, SHAPE=128x64x2 a shape of cluster (tile and pieces), SIZES=1024,4096 sizes to time,
 // STEP=20 takes every 20th case (for compute-sanitizer), VERBOSE=1 prints the cases that pass too, CUTS=1 times results cut to a lower triangle, PACKED=none,ab,abc
-// lower*lower=lower with those of its operands packed, without cuBLAS, and checks packed cases alone.
+// lower*lower=lower with those of its operands packed, without cuBLAS, and checks packed cases alone; WHOLE=1 lower*lower=full.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -669,7 +669,8 @@ int main(int argc, char **argv) {
         run_case<__half>(c, cuda::mma_kernel, TRITRI_COMPUTE_DEFAULT);
         if (c.special == 0) run_case<float>(c, cuda::mma_kernel, TRITRI_COMPUTE_TF32);  // the largest numbers round to Inf
       }
-      if (wanted("cluster") && !c.packed && c.pad % 2 == 0) {
+      const bool c_starts = has_line_starts(view(c.m, c.n, c.c, false, true, c.c_pad, c.packed && c.c != Fill::full).lines());
+      if (wanted("cluster") && c_starts) {
         run_case<__nv_bfloat16>(c, cuda::cluster_kernel, TRITRI_COMPUTE_DEFAULT);
         run_case<__half>(c, cuda::cluster_kernel, TRITRI_COMPUTE_DEFAULT);
         run_case<float>(c, cuda::cluster_kernel, TRITRI_COMPUTE_TF32);
@@ -703,11 +704,11 @@ int main(int argc, char **argv) {
       if (wanted("cluster") && n <= 2048) bench<float>(cuda::cluster_kernel, TRITRI_COMPUTE_TF32, cublas, n, x);
       if (wanted("half") && n == 4096) bench<__half>(cuda::hopper_float16_kernel, TRITRI_COMPUTE_DEFAULT, cublas, n, x);
     };
-    for (const int64_t n : {1024, 2048, 4096, 8192, 16384}) {
-      if (sizes && !std::strstr(sizes, std::to_string(n).c_str())) continue;
+    for (const int64_t n : {512, 1024, 1536, 2048, 4096, 8192, 16384}) {
+      if (sizes ? !std::strstr(sizes, std::to_string(n).c_str()) : n == 512 || n == 1536) continue;
       if (const char *packed = std::getenv("PACKED")) {
         std::istringstream list(packed);
-        for (Product x = kCuts[1]; std::getline(list, x.packed, ',');) each_kernel(n, x);
+        for (Product x = kCuts[std::getenv("WHOLE") ? 0 : 1]; std::getline(list, x.packed, ',');) each_kernel(n, x);
       } else if (!std::getenv("CUTS")) each_kernel(n, {});
       else for (const Product &x : kCuts) each_kernel(n, x);
     }

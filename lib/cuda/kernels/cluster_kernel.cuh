@@ -2,8 +2,9 @@
 //
 // The last warp feeds a ring of stages of 128 bytes' k by bulk tensor copies, the warpgroups before it multiply a part of the tile each. Blocks of 64 lines that lie beyond a
 // diagonal are not copied; those and what the diagonal cuts off become zeros in shared memory. Each block of a cluster stores some columns (TF32: rows) of
-// the tile: the others send it their sums of these, out of registers, with which it is done as soon as they are there. Nothing is prepared before the launch, nothing is
-// kept in memory, and a multiprocessor runs several blocks, so that one multiplies while others begin or store.
+// the tile: the others send it their sums of these, out of registers, with which it is done as soon as they are there. Nothing is prepared before the launch, but that
+// inputs whose lines begin anywhere are copied (cluster_unpack.cuh), nothing is kept in memory, and a multiprocessor runs several blocks, so that one multiplies while others
+// begin or store.
 //
 // 16-bit operands are multiplied straight from shared memory, whichever way they lie. TF32 ones, which the copy engine rounds, must lie along k there; so C^T = B^T A^T is
 // computed: B^T comes from registers, read from its tile in either direction, and A is turned in place where it does not lie along k.
@@ -26,6 +27,7 @@ inline constexpr int cluster_line = 128;  // bytes: of a block's k and, where it
 inline constexpr int cluster_block_bytes = cluster_edge * cluster_line;
 constexpr int cluster_stage_k(int64_t element) { return cluster_line / static_cast<int>(element); }
 inline constexpr int cluster_most_stages = 16, cluster_barrier_bytes = 8 * (2 * cluster_most_stages + 2);
+inline constexpr int cluster_consumer_barrier = 1;  // the named one of the warps that multiply
 
 // An input as masks see it.
 struct ClusterSide {
@@ -38,11 +40,12 @@ struct ClusterArguments {
   ClusterSide a, b;
   Fill c_fill;
   void *c;
-  int64_t ldc, c_stride;
+  LineStarts c_rows;
+  int64_t c_stride;
   int m, n, k;
   float alpha, beta;
   bool plain;    // C takes alpha times the sums: beta is 0, alpha makes no -0 and no NaN
-  bool aligned;  // 16 bytes of C at a time
+  bool aligned;  // 16 bytes of C at a time; then its lines are not bent
   int stages, pieces_log2;
   int early;  // so many tiles at most begin before the kernel ahead ends
   int turn;   // where all begin at once: of so many tiles each second group begins with its last; else 0
@@ -159,7 +162,7 @@ __device__ __noinline__ void store_carefully(const ClusterArguments &args, int64
   const int first = a == Fill::upper && b == Fill::upper ? i : 0;
   const int behind = a == Fill::upper && i >= args.k ? 0 : b == Fill::lower ? min(a == Fill::lower ? i + 1 : args.k, args.k) : args.n;
   const int held_from = c == Fill::upper ? i : 0, held_to = c == Fill::lower ? min(i + 1, args.n) : args.n;
-  T *const to = static_cast<T *>(args.c) + batch * args.c_stride + i * args.ldc + j;
+  T *const to = static_cast<T *>(args.c) + batch * args.c_stride + args.c_rows.at(i) + j;
 #pragma unroll 1
   for (int e = 0; e < 2; ++e) {
     if (j + e < held_from || j + e >= held_to) continue;
@@ -168,8 +171,9 @@ __device__ __noinline__ void store_carefully(const ClusterArguments &args, int64
   }
 }
 
-// Which of a tile's elements C has: all of them, in whole vectors, or each is to be looked at.
+// Which of a tile's elements C has: all of them, in whole vectors or in lines that begin anywhere, or each is to be looked at (0).
 struct ClusterTile {
+  static constexpr int aligned = 1, anywhere = 2;
   int i0, j0;
   int64_t batch;
   int inside, looks;  // in registers: the compiler would keep a predicate for every use; looks: a sum that is NaN may be one of masked zeros
@@ -178,7 +182,7 @@ struct ClusterTile {
 // Elements (i, j) and on of C, as they are, if C has them.
 template <class T>
 __device__ __forceinline__ void store_within(const ClusterArguments &args, const ClusterTile &tile, int i, int j, uint4 values) {
-  T *const to = static_cast<T *>(args.c) + tile.batch * args.c_stride + i * args.ldc + j;
+  T *const to = static_cast<T *>(args.c) + tile.batch * args.c_stride + args.c_rows.at(i) + j;
   const int from = args.c_fill == Fill::upper ? i : 0, behind = i >= args.m ? 0 : args.c_fill == Fill::lower ? min(i + 1, args.n) : args.n;
   constexpr int elements = 16 / static_cast<int>(sizeof(T));
   using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>;
@@ -222,20 +226,60 @@ __device__ __forceinline__ bool needs_care(const ClusterArguments &args, const C
   return careful;
 }
 
-// Columns [j, j + 2 N) of the tile, as wgmma leaves them: of each eight a thread has two neighbours, in its row and in that eight below.
+// Two neighbours of a row, as C holds them.
+template <class T>
+__device__ __forceinline__ uint32_t pair_of(float x, float y) {
+  const T pair[2] = {narrow<T>(x), narrow<T>(y)};
+  return static_cast<uint32_t>(*reinterpret_cast<const uint16_t *>(pair)) | static_cast<uint32_t>(*reinterpret_cast<const uint16_t *>(pair + 1)) << 16;
+}
+
+// Columns [j, j + 2 N) of a tile that is inside C, whose lines begin anywhere: through shared memory of the warp's own, from which whole rows go, a word a lane. Where a row
+// begins on an odd element, each word of it has halves of two of those that wgmma leaves.
 template <class T, int N>
-__device__ __forceinline__ void store_sums(const ClusterArguments &args, const ClusterTile &tile, int j, const float (&sums)[N]) {
+__device__ __forceinline__ void store_rows(const ClusterArguments &args, const ClusterTile &tile, int j, const float (&sums)[N], uint32_t staging) {
+  constexpr int pitch = N + 4, across = N < 32 ? N : 32, rows = 32 / across;  // words; lanes of a row, rows at a time
+  const int lane = static_cast<int>(threadIdx.x & 31), warp = static_cast<int>(threadIdx.x >> 5), first = lane / across, word = lane % across, i = tile.i0 + warp * 16 + first;
+  staging += warp * 16 * pitch * 4;
+#pragma unroll
+  for (int x = 0; x < N; x += 2)
+    hopper::store1(staging + (((lane >> 2) + (x & 2) * 4) * pitch + (x >> 2) * 4 + (lane & 3)) * 4, pair_of<T>(args.alpha * sums[x], args.alpha * sums[x + 1]));
+  __syncwarp();
+  T *row = static_cast<T *>(args.c) + tile.batch * args.c_stride + args.c_rows.at(i) + j + 2 * word;
+  int64_t next = rows * args.c_rows.step + args.c_rows.bend * (rows * int64_t{i} + rows * (rows - 1) / 2);
+  uint32_t from = staging + (first * pitch + word) * 4;
+  const uint32_t before = word > 0 ? 4 : 0;
+#pragma unroll (N > 32 ? 1 : 4)
+  for (int r = 0; r < 16; r += rows, row += next, next += args.c_rows.bend * rows * rows, from += rows * pitch * 4) {
+    const bool odd = reinterpret_cast<uintptr_t>(row) & 2;
+#pragma unroll
+    for (int w = 0; w < N; w += 32) {
+      const uint32_t own = hopper::load1(from + 4 * w), left = hopper::load1(from + 4 * w - (w > 0 ? 4 : before));
+      if (!odd) *reinterpret_cast<uint32_t *>(row + 2 * w) = own;
+      else if (w > 0 || word > 0) *reinterpret_cast<uint32_t *>(row + 2 * w - 1) = __funnelshift_r(left, own, 16);
+      else *reinterpret_cast<uint16_t *>(row) = static_cast<uint16_t>(own);
+      if (odd && w + 32 >= N && word == across - 1) *reinterpret_cast<uint16_t *>(row + 2 * w + 1) = static_cast<uint16_t>(own >> 16);
+    }
+  }
+}
+
+// Columns [j, j + 2 N) of the tile, as wgmma leaves them: of each eight a thread has two neighbours, in its row and in that eight below.
+// `staging` is memory that nobody reads once all of the block's products have ended.
+template <class Tr, int N>
+__device__ __forceinline__ void store_sums(const ClusterArguments &args, const ClusterTile &tile, int j, const float (&sums)[N], uint32_t staging) {
+  using T = typename Tr::T;
   static_assert(N >= 8 && N % 8 == 0, "four vectors of eight for each four threads");
   const int lane = static_cast<int>(threadIdx.x & 31), i = tile.i0 + static_cast<int>(threadIdx.x >> 5) * 16 + (lane >> 2), quarter = lane & 3;
+  if (tile.inside == ClusterTile::anywhere) hopper::named_barrier(cluster_consumer_barrier, ClusterShape<Tr>::consumers);
   if (__any_sync(~0u, needs_care(args, tile, sums))) {
 #pragma unroll
     for (int x = 0; x < N; x += 2) store_carefully<T>(args, tile.batch, i + (x & 2) * 4, j + (x >> 2) * 8 + 2 * quarter, sums[x], sums[x + 1]);
     return;
   }
-  const auto packed = [&](int x) {
-    const T pair[2] = {narrow<T>(args.alpha * sums[x]), narrow<T>(args.alpha * sums[x + 1])};
-    return static_cast<uint32_t>(*reinterpret_cast<const uint16_t *>(pair)) | static_cast<uint32_t>(*reinterpret_cast<const uint16_t *>(pair + 1)) << 16;
-  };
+  if (tile.inside == ClusterTile::anywhere) {
+    store_rows<T>(args, tile, j, sums, staging);
+    return;
+  }
+  const auto packed = [&](int x) { return pair_of<T>(args.alpha * sums[x], args.alpha * sums[x + 1]); };
   constexpr int vectors = N / 8;
   uint4 vector[vectors];
 #pragma unroll
@@ -250,7 +294,7 @@ __device__ __forceinline__ void store_sums(const ClusterArguments &args, const C
   if (tile.inside) {
     T *const to = static_cast<T *>(args.c) + tile.batch * args.c_stride + column(0);
 #pragma unroll
-    for (int v = 0; v < vectors; ++v) *reinterpret_cast<uint4 *>(to + row(v) * args.ldc + v / 2 * 32) = vector[v];
+    for (int v = 0; v < vectors; ++v) *reinterpret_cast<uint4 *>(to + row(v) * args.c_rows.step + v / 2 * 32) = vector[v];
   } else {
 #pragma unroll
     for (int v = 0; v < vectors; ++v) store_within<T>(args, tile, row(v), column(v), vector[v]);
@@ -271,28 +315,43 @@ __device__ __forceinline__ void store_turned(const ClusterArguments &args, const
       for (int y = 0; y < 2; ++y) store_carefully<float>(args, tile.batch, row(x) + y, j, sums[x + y], sums[x + y + 2]);
     return;
   }
-  float *to = static_cast<float *>(args.c) + tile.batch * args.c_stride + row(0) * args.ldc + j;
+  float *const matrix = static_cast<float *>(args.c) + tile.batch * args.c_stride + j;
+  if (tile.inside == ClusterTile::aligned) {
+    float *to = matrix + row(0) * args.c_rows.step;
 #pragma unroll
-  for (int x = 0; x < N; x += 4, to += 8 * args.ldc)
+    for (int x = 0; x < N; x += 4, to += 8 * args.c_rows.step)
+#pragma unroll
+      for (int y = 0; y < 2; ++y) *reinterpret_cast<float2 *>(to + y * args.c_rows.step) = make_float2(args.alpha * sums[x + y], args.alpha * sums[x + y + 2]);
+    return;
+  }
+  if (tile.inside == ClusterTile::anywhere) {
+    float *to = matrix + args.c_rows.at(row(0));
+    int64_t next = args.c_rows.step + args.c_rows.bend * row(0);  // from a row to the one below
+#pragma unroll
+    for (int x = 0; x < N; x += 4) {
+#pragma unroll
+      for (int y = 0; y < 2; ++y) (to + y * next)[0] = args.alpha * sums[x + y], (to + y * next)[1] = args.alpha * sums[x + y + 2];
+      to += 8 * next + 28 * args.c_rows.bend;
+      next += 8 * args.c_rows.bend;
+    }
+    return;
+  }
+#pragma unroll
+  for (int x = 0; x < N; x += 4)
 #pragma unroll
     for (int y = 0; y < 2; ++y) {
-      const float left = args.alpha * sums[x + y], right = args.alpha * sums[x + y + 2];
-      float *const at = to + y * args.ldc;
-      if (tile.inside) {
-        *reinterpret_cast<float2 *>(at) = make_float2(left, right);
-      } else {
-        const int own = row(x) + y, from = args.c_fill == Fill::upper ? own : 0, behind = own >= args.m ? 0 : args.c_fill == Fill::lower ? min(own + 1, args.n) : args.n;
-        if (j >= from && j < behind) at[0] = left;
-        if (j + 1 >= from && j + 1 < behind) at[1] = right;
-      }
+      const int own = row(x) + y, from = args.c_fill == Fill::upper ? own : 0, behind = own >= args.m ? 0 : args.c_fill == Fill::lower ? min(own + 1, args.n) : args.n;
+      float *const to = matrix + args.c_rows.at(own);
+      if (j >= from && j < behind) to[0] = args.alpha * sums[x + y];
+      if (j + 1 >= from && j + 1 < behind) to[1] = args.alpha * sums[x + y + 2];
     }
 }
 
 // Sends the sums of other blocks' columns there, adds what they send to those of its own, in the order of the blocks, and stores them. `gathered` is where what they send
-// arrives, and `there` the barrier that knows when.
+// arrives, `there` the barrier that knows when, and `staging` as above.
 template <class Tr, int Pieces>
 __device__ __forceinline__ void gather_and_store(const ClusterArguments &args, const ClusterTile &tile, const float (&sums)[ClusterShape<Tr>::width / 2], int piece,
-                                                 uint32_t gathered, uint32_t there) {
+                                                 uint32_t gathered, uint32_t there, uint32_t staging) {
   using Shape = ClusterShape<Tr>;
   constexpr int own = Shape::width / 2 / Pieces, step = Shape::consumers * 16, each = own / 4 * step;
   const uint32_t at = gathered + threadIdx.x * 16;
@@ -316,11 +375,11 @@ __device__ __forceinline__ void gather_and_store(const ClusterArguments &args, c
       mine[x] += sent.x, mine[x + 1] += sent.y, mine[x + 2] += sent.z, mine[x + 3] += sent.w;
     }
   if constexpr (Shape::tf32) store_turned(args, tile, tile.i0 + piece * 2 * own, mine);
-  else store_sums<typename Tr::T>(args, tile, tile.j0 + piece * 2 * own, mine);
+  else store_sums<Tr>(args, tile, tile.j0 + piece * 2 * own, mine, staging);
 }
 
-// Assumes: a grid of pieces by column tiles, row tiles and matrices, the pieces of a tile a cluster; m, n, k < 2^30; no operand packed, C apart from A and B, maps of
-// boxes that hold a line of 128 bytes of a block, of TF32 across k of half a block.
+// Assumes: a grid of pieces by column tiles, row tiles and matrices, the pieces of a tile a cluster; m, n, k < 2^30; no input packed, C apart from A and B, its
+// lines as LineStarts has them, maps of boxes that hold a line of 128 bytes of a block, of TF32 across k of half a block.
 template <class Tr, bool ARows, bool BRows>
 __global__ void __launch_bounds__(ClusterShape<Tr>::threads, Tr::resident) cluster_product(const __grid_constant__ ClusterArguments args) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -353,7 +412,8 @@ __global__ void __launch_bounds__(ClusterShape<Tr>::threads, Tr::resident) clust
   const int k0 = (first + (length * piece >> pieces_log2)) * stage_k, k_end = (first + (length * (piece + 1) >> pieces_log2)) * stage_k;
   const bool masked = args.a.fill != Fill::full || args.b.fill != Fill::full;
   const bool whole_c = args.c_fill == Fill::full || (args.c_fill == Fill::lower ? i0 >= j_end - 1 : i_end - 1 <= j0);
-  ClusterTile tile{i0, j0, batch, whole_c && args.aligned && i0 + Shape::tile_m <= args.m && j0 + Shape::tile_n <= args.n, masked};
+  const bool inside = whole_c && i0 + Shape::tile_m <= args.m && j0 + Shape::tile_n <= args.n;
+  ClusterTile tile{i0, j0, batch, !inside ? 0 : args.aligned ? ClusterTile::aligned : ClusterTile::anywhere, masked};
   asm volatile("" : "+r"(tile.inside), "+r"(tile.looks));
 
   launch_dependents();
@@ -423,7 +483,6 @@ __global__ void __launch_bounds__(ClusterShape<Tr>::threads, Tr::resident) clust
   }
   wait_for_primary();
 
-  constexpr int consumer_barrier = 1;
   if (threadIdx.x < Shape::consumers) {
     float sums[Shape::width / 2];
 #pragma unroll
@@ -453,7 +512,7 @@ __global__ void __launch_bounds__(ClusterShape<Tr>::threads, Tr::resident) clust
                        k + (along ? diagonal : line - box) < args.k);
         }
         fence_async();
-        named_barrier(consumer_barrier, Shape::consumers);
+        named_barrier(cluster_consumer_barrier, Shape::consumers);
       };
       const auto advance = [&] {
         wgmma_commit();
@@ -478,7 +537,7 @@ __global__ void __launch_bounds__(ClusterShape<Tr>::threads, Tr::resident) clust
           if constexpr (!ARows) {
             for (int x = group; x < Tr::rows; x += Tr::cols) turn_block(stage + x * cluster_block_bytes, static_cast<int>(threadIdx.x) & 127);
             fence_async();
-            named_barrier(consumer_barrier, Shape::consumers);
+            named_barrier(cluster_consumer_barrier, Shape::consumers);
           }
           float columns[steps][4];
           if constexpr (BRows) Tf32Rows::read_across(columns, stage + Shape::a_bytes + group * cluster_block_bytes, 0, warp, lane);
@@ -520,12 +579,12 @@ __global__ void __launch_bounds__(ClusterShape<Tr>::threads, Tr::resident) clust
     }
     if (pieces_log2 == 0) {
       if constexpr (Shape::tf32) store_turned(args, tile, i0, sums);
-      else store_sums<T>(args, tile, j0, sums);
+      else store_sums<Tr>(args, tile, j0, sums, base);
     } else {
       cluster_wait();  // the others have begun
-      if (pieces_log2 == 1) gather_and_store<Tr, 2>(args, tile, sums, piece, gathered, sums_there);
-      else if (pieces_log2 == 2) gather_and_store<Tr, 4>(args, tile, sums, piece, gathered, sums_there);
-      else if constexpr (Shape::most_pieces == 8) gather_and_store<Tr, 8>(args, tile, sums, piece, gathered, sums_there);
+      if (pieces_log2 == 1) gather_and_store<Tr, 2>(args, tile, sums, piece, gathered, sums_there, base);
+      else if (pieces_log2 == 2) gather_and_store<Tr, 4>(args, tile, sums, piece, gathered, sums_there, base);
+      else if constexpr (Shape::most_pieces == 8) gather_and_store<Tr, 8>(args, tile, sums, piece, gathered, sums_there, base);
     }
   } else if (feeds) {
     int s = 0;

@@ -148,6 +148,10 @@ __device__ __forceinline__ void load_matrices(uint32_t address, float (&f)[4]) {
 __device__ __forceinline__ void store_matrices(uint32_t address, uint32_t x, uint32_t y, uint32_t z, uint32_t w) {
   asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(address), "r"(x), "r"(y), "r"(z), "r"(w) : "memory");
 }
+// Whole vectors of 16 bytes.
+__device__ __forceinline__ void prefetch_bytes(const void *address, uint32_t bytes) {
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(address), "r"(bytes) : "memory");
+}
 __device__ __forceinline__ void prefetch_l2(const void *address) { asm volatile("prefetch.global.L2 [%0];" ::"l"(address)); }
 __device__ __forceinline__ void flag_set(uint64_t *flag, uint64_t value) {
   asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(flag), "l"(value) : "memory");

@@ -95,14 +95,20 @@ void products_of_middle_size() {
     expect(plan.kernel_name == std::string("cluster") && plan.workspace == 0, text("n = 1024 takes ", plan.kernel_name));
     expect(kernel(p, older) != "cluster", "only sm_90 has clusters and a copy engine");
     p.a.ld = 1025;
-    expect(kernel(p, h200()) != "cluster", "the copy engine wants lines of whole 16 bytes");
+    expect(kernel(p, h200()) == "cluster" && make_plan(p, TRITRI_ALGORITHM_KERNEL, h200(), plenty).workspace >= size_t{1024} * 1024 * 2, "the copy engine wants lines of whole 16 bytes: others are copied");
+    for (const int64_t n : {512, 1024, 1536, 2048}) {
+      p = square(n, Fill::lower, Fill::lower, Fill::full, dtype);
+      p.a.packed = p.b.packed = true;
+      expect(kernel(p, h200()) == "cluster", text("packed triangles of n = ", n, " take ", kernel(p, h200())));
+    }
     for (const int64_t n : {256, 512}) {
       p = square(n, Fill::lower, Fill::lower, Fill::full, dtype);
       p.batch = (int64_t{1} << 26) / (n * n);
       p.a.batch_stride = p.b.batch_stride = p.c.batch_stride = n * n;
       expect(kernel(p, h200()) == "cluster", text("a batch of n = ", n, " takes ", kernel(p, h200())));
       p.b.batch_stride = -n * n;
-      expect(kernel(p, h200()) != "cluster", "the copy engine takes no steps back");
+      const Plan back = make_plan(p, TRITRI_ALGORITHM_KERNEL, h200(), size_t{1} << 40);
+      expect(back.kernel_name != std::string("cluster") || back.workspace > 0, "the copy engine takes no steps back");
     }
     for (const int64_t n : {4096, 8192, 16384, 32768})
       for (const Fill a : {Fill::full, Fill::lower, Fill::upper}) for (const Fill b : {Fill::full, Fill::lower, Fill::upper}) for (const Fill c : {Fill::full, Fill::lower}) {
@@ -125,7 +131,8 @@ void tf32_of_middle_size() {
         const Plan plan = automatic(p);
         expect(plan.kernel_name == std::string("cluster") && plan.workspace == 0 && plan.tile_k == 32, text("TF32 at n = 1024 takes ", plan.kernel_name));
         p.a.ld = 1026;
-        expect(automatic(p).kernel_name != std::string("cluster"), "the copy engine wants lines of whole 16 bytes");
+        const Plan odd = automatic(p);
+        expect(odd.kernel_name == std::string("cluster") && odd.workspace >= size_t{1024} * 1024 * 4, "the copy engine wants lines of whole 16 bytes: others are copied");
         p.compute = TRITRI_COMPUTE_DEFAULT;
         p.a.ld = 1024;
         expect(automatic(p).kernel_name != std::string("cluster"), "one product of TF32 is not as accurate as float32");
