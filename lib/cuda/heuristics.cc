@@ -65,11 +65,12 @@ void each_choice(const Problem &problem, const GpuTraits &traits, size_t limit, 
   }
 }
 
-// Nothing; the result alone, since some kernels read packed inputs; everything.
+// Nothing; the result alone, since some kernels read packed inputs; the inputs alone, since some write a packed result at no cost; everything.
 std::vector<Unpacking> unpackings(const Problem &p) {
   std::vector<Unpacking> ways = {{}};
   if (p.c.packed) ways.push_back({false, false, true});
-  if (p.a.packed || p.b.packed) ways.push_back({p.a.packed, p.b.packed, p.c.packed});
+  if (p.a.packed || p.b.packed) ways.push_back({p.a.packed, p.b.packed, false});
+  if (p.c.packed && (p.a.packed || p.b.packed)) ways.push_back({p.a.packed, p.b.packed, true});
   return ways;
 }
 

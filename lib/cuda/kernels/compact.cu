@@ -28,6 +28,7 @@ bool fits(const CompactVariant &v, const GpuTraits &traits) { return v.shared_by
 struct Amount {
   double products = 0, summed = 0, all = 0;  // real multiply-adds, tiles that have any, tiles
   double length = 0;                         // of the longest sum
+  double apart = 1;                          // what copies element by element make of the time for products and of a turn
   bool many = false;                         // matrices
   bool alike = false;                        // sums, in length
 };
@@ -39,6 +40,7 @@ Amount amount_of(const Problem &p, const CompactVariant &v) {
   amount.summed = batch * sums.tiles;
   amount.all = batch * static_cast<double>(ceil_div(p.m, v.tile_m)) * static_cast<double>(ceil_div(p.n, v.tile_n));
   amount.length = static_cast<double>(k_range(p.a.fill, p.b.fill, p.k, {0, p.m}, {0, p.n}).size());
+  amount.apart = 1 + (is_complex(p.dtype) ? 0.07 : 0.25) * (p.a.packed + p.b.packed);
   amount.many = p.batch > 1;
   amount.alike = p.a.fill == Fill::full && p.b.fill == Fill::full;
   return amount;
@@ -52,9 +54,9 @@ double seconds_of(const Amount &amount, const CompactVariant &v, int pieces, con
   // Where all sums are as long, a last round takes its time however few its tiles are.
   const double rounds = amount.summed * pieces / (traits.multiprocessors * v.resident), whole = std::floor(rounds);
   const double last = amount.alike && whole > 0 && rounds > whole ? std::max(rounds, whole + 0.3) / rounds : 1;
-  const double throughput = last * (amount.products / (traits.fma32_per_second * cost.rate) + pieces * beside * amount.summed * cost.block / traits.multiprocessors) +
+  const double throughput = last * (amount.apart * amount.products / (traits.fma32_per_second * cost.rate) + pieces * beside * amount.summed * cost.block / traits.multiprocessors) +
                             pieces * beside * (amount.all - amount.summed) * cost.zeros / traits.multiprocessors;
-  const double latency = cost.turn * amount.length / (v.depth * pieces);
+  const double latency = cost.turn * amount.apart * amount.length / (v.depth * pieces);
   constexpr double first = 0.3e-6;  // of a batch
   return cost.launch + (amount.many ? first : 0) + (pieces > 1 ? cost.join : 0) + std::cbrt(std::pow(throughput, 3) + std::pow(latency, 3));
 }
@@ -78,7 +80,8 @@ Shape best_of(const Problem &p, const GpuTraits &traits) {
 
 bool can(const Problem &p, const GpuTraits &traits) {
   // Only the data-centre chips have double-precision tensor units at the rate of float32 FMA.
-  if (!traits.at_least(8, 0) || traits.compute_minor != 0 || p.a.packed || p.b.packed || p.c.packed || p.batch > 65535) return false;
+  if (!traits.at_least(8, 0) || traits.compute_minor != 0 || p.batch > 65535) return false;
+  if (!has_line_starts(p.a.lines()) || !has_line_starts(p.b.lines()) || !has_line_starts(p.c.lines())) return false;
   if (std::max({p.m, p.n, p.k}) > (p.dtype == Dtype::c64 ? 2048 : 1536)) return false;  // beyond that, tiles of this size read too much
   if (p.dtype == Dtype::f32 && p.compute == TRITRI_COMPUTE_TF32) return false;
   const CompactVariants variants = variants_of(p);

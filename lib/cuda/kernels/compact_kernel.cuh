@@ -18,7 +18,8 @@ namespace tritri::cuda {
 struct CompactArguments {
   CompactPanel a, b;    // b is B transposed
   char *c;
-  int64_t c_batch_bytes, c_line_bytes;
+  int64_t c_batch_bytes, c_line_bytes;  // from line 0 to line 1
+  int c_bend_bytes;     // as CompactPanel's
   int m, n, k;
   int a_above, b_below, a_far, b_far;  // k begins at the tile's first row & a_above, first column & b_below; it ends at its last row | a_far, last column | b_far
   int first, last;      // row i of C holds the columns [i + first, i + last) of those inside
@@ -26,19 +27,22 @@ struct CompactArguments {
   int tiles_m, tiles_n;
   bool rows_down, cols_down, cols_outer;  // tiles with long sums first, roughly
   bool conj_b;          // conj(A) B = conj(A conj(B)): only B is conjugated on its way into the products
-  bool plain;           // C is the sums as they are, in whole vectors
+  bool sums;            // C is the sums as they are
+  bool plain;           // and that in whole vectors
   ProductArguments p;   // for what is not plain
 
   CompactArguments(const Problem &problem, int tile_m, int tile_n, int log_pieces)
       : a(problem.a, element_bytes(problem.dtype), tile_m), b(transposed(problem.b), element_bytes(problem.dtype), tile_n), c(static_cast<char *>(problem.c_data())),
-        c_batch_bytes(problem.c.batch_stride * element_bytes(problem.dtype)), c_line_bytes(problem.c.ld * element_bytes(problem.dtype)), m(static_cast<int>(problem.m)),
+        c_batch_bytes(problem.c.batch_stride * element_bytes(problem.dtype)), c_line_bytes(line_starts(problem.c.lines()).step * element_bytes(problem.dtype)),
+        c_bend_bytes(line_starts(problem.c.lines()).bend * static_cast<int>(element_bytes(problem.dtype))), m(static_cast<int>(problem.m)),
         n(static_cast<int>(problem.n)), k(static_cast<int>(problem.k)), a_above(problem.a.fill == Fill::upper ? -1 : 0), b_below(problem.b.fill == Fill::lower ? -1 : 0),
         a_far(problem.a.fill == Fill::lower ? 0 : INT_MAX), b_far(problem.b.fill == Fill::upper ? 0 : INT_MAX), first(problem.c.fill == Fill::upper ? 0 : -CompactPanel::far),
         last(problem.c.fill == Fill::lower ? 1 : CompactPanel::far), log_pieces(log_pieces), tiles_m((m + tile_m - 1) / tile_m), tiles_n((n + tile_n - 1) / tile_n),
         rows_down(problem.a.fill == Fill::lower), cols_down(problem.b.fill == Fill::upper), cols_outer(problem.a.fill == Fill::full && problem.b.fill != Fill::full),
         conj_b(problem.a.conj != problem.b.conj), p(problem) {
-    const bool aligned = (reinterpret_cast<uintptr_t>(c) | static_cast<uint64_t>(c_line_bytes) | static_cast<uint64_t>(c_batch_bytes)) % 16 == 0;
-    plain = aligned && !problem.a.conj && problem.alpha == std::complex<double>(1, 0) && problem.beta == std::complex<double>(0, 0);
+    const bool aligned = c_bend_bytes == 0 && (reinterpret_cast<uintptr_t>(c) | static_cast<uint64_t>(c_line_bytes) | static_cast<uint64_t>(c_batch_bytes)) % 16 == 0;
+    sums = !problem.a.conj && problem.alpha == std::complex<double>(1, 0) && problem.beta == std::complex<double>(0, 0);
+    plain = aligned && sums;
   }
 };
 
@@ -62,7 +66,7 @@ extern const CompactVariants compact_f32, compact_ffma, compact_f64, compact_c64
 
 // Tr: Core, tile_m, tile_n, depth, slices, stages, resident, cost. The warps of one slice cover the tile; slices
 // take turns at the steps of a stage and add up at the end.
-template <class Tr>
+template <class Tr, bool bends = false>
 struct CompactShape {
   using Core = typename Tr::Core;
   using T = typename Core::T;
@@ -71,8 +75,8 @@ struct CompactShape {
   static constexpr int turn_steps = Tr::depth / Core::step;
   using StageA = CompactStage<T, Tr::tile_m, Tr::depth>;
   using StageB = CompactStage<T, Tr::tile_n, Tr::depth>;
-  using LoaderA = CompactLoader<T, StageA, threads>;
-  using LoaderB = CompactLoader<T, StageB, threads>;
+  using LoaderA = CompactLoader<T, StageA, threads, bends>;
+  using LoaderB = CompactLoader<T, StageB, threads, bends>;
   static constexpr int stage = StageA::size + StageB::size;
   static constexpr int pitch = Core::pitch(Tr::tile_n), plane = Tr::tile_m * pitch;
   static constexpr size_t loop_bytes = sizeof(T) * Tr::stages * stage, sums_bytes = sizeof(Sum) * plane * Tr::slices;
@@ -146,11 +150,15 @@ __device__ __noinline__ void store_elements(const CompactArguments &args, int ba
   const ProductArguments &p = args.p;
   const Range held = row_held(p.c.fill, i, p.n);
   const bool whole = p.a.fill == Fill::full && p.b.fill == Fill::full;
-  T *const to = reinterpret_cast<T *>(args.c + batch * args.c_batch_bytes + i * args.c_line_bytes) + j;
+  T *const to = reinterpret_cast<T *>(args.c + batch * args.c_batch_bytes + i * args.c_line_bytes + args.c_bend_bytes * (i * static_cast<int64_t>(i - 1) / 2)) + j;
 #pragma unroll 1
   for (int e = 0; e < vector_elements<T>; ++e) {
     if (j + e < held.begin || j + e >= held.end) continue;
     T sum = sums.value[e];
+    if (args.sums && !is_nan(sum)) {
+      to[e] = sum;
+      continue;
+    }
     if constexpr (is_complex_element<T>) {
       if (p.a.conj) sum.im = -sum.im;
     }
@@ -201,10 +209,11 @@ __device__ __forceinline__ void finish(const CompactArguments &args, int batch, 
 }
 
 // Assumes: grid (tiles of C along its rows times pieces, tiles along its columns, batch), or the two the other way round where cols_outer says so;
-// clusters of `pieces` blocks along x; m, n, k < 2^30; no operand packed, C apart from A and B.
-template <class Tr>
+// clusters of `pieces` blocks along x; m, n, k < 2^30; no operand a packed trapezoid that ends with whole lines, C apart from A and B.
+// bends: for packed inputs.
+template <class Tr, bool bends>
 __global__ void __launch_bounds__(CompactShape<Tr>::threads, Tr::resident) compact(const __grid_constant__ CompactArguments args) {
-  using Shape = CompactShape<Tr>;
+  using Shape = CompactShape<Tr, bends>;
   using Core = typename Shape::Core;
   using T = typename Shape::T;
   using Sum = typename Shape::Sum;
@@ -297,7 +306,8 @@ template <class Tr>
 constexpr CompactVariant compact_variant() {
   using Shape = CompactShape<Tr>;
   const auto load = [] {
-    TRITRI_CUDA_CHECK(cudaFuncSetAttribute(compact<Tr>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(Shape::shared_bytes)));
+    for (const auto kernel : {compact<Tr, false>, compact<Tr, true>})
+      TRITRI_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(Shape::shared_bytes)));
   };
   const auto launch = [](const CompactArguments &arguments, bool early, cudaStream_t stream) {
     const unsigned tiles_m = static_cast<unsigned>(arguments.tiles_m), tiles_n = static_cast<unsigned>(arguments.tiles_n), pieces = 1u << arguments.log_pieces;
@@ -313,7 +323,8 @@ constexpr CompactVariant compact_variant() {
       attributes[config.numAttrs].id = cudaLaunchAttributeClusterDimension;
       attributes[config.numAttrs++].val.clusterDim = {pieces, 1, 1};
     }
-    TRITRI_CUDA_CHECK(cudaLaunchKernelEx(&config, compact<Tr>, arguments));
+    const bool bends = arguments.a.bend_bytes != 0 || arguments.b.bend_bytes != 0;
+    TRITRI_CUDA_CHECK(cudaLaunchKernelEx(&config, bends ? compact<Tr, true> : compact<Tr, false>, arguments));
   };
   return {Tr::tile_m, Tr::tile_n, Tr::depth, Shape::threads, Tr::resident, Shape::shared_bytes, Tr::cost, load, launch};
 }

@@ -1,6 +1,6 @@
 // Panels of the compact skeleton: part of op(A) or op(B) in shared memory, line by line as it lies in memory, so that every panel is copied in
-// 16-byte pieces whichever way its lines run; who multiplies reads with the strides of either way. What lies outside a fill or the matrix arrives
-// as zero, a unit diagonal as one; nothing outside a fill is read.
+// 16-byte pieces whichever way its lines run, or element by element where it is packed; who multiplies reads with the strides of either way. What lies
+// outside a fill or the matrix arrives as zero, a unit diagonal as one; nothing outside a fill is read.
 //
 // A panel is indexed by x (a row of op(A), a column of op(B)) and k; B is its own transpose, so that one loader serves both.
 #pragma once
@@ -25,20 +25,24 @@ struct CompactPanel {
   static constexpr int far = 1 << 30;  // beyond every index
 
   const char *data;
-  int64_t batch_bytes, line_bytes;
+  int64_t batch_bytes, line_bytes;  // from line 0 to line 1
+  int bend_bytes;               // how much farther apart each two lines are than the two before
   int count;                    // x < count
   int first, last;              // line l holds the positions [l + first, l + last) of those inside the matrix, and its unit diagonal
   int whole_begin, whole_end;   // a stage from k on is whole where k >= x0 + whole_begin and k + depth <= x0 + whole_end
   bool unit, along_k;
   bool vectors;                 // every line begins on a 16-byte boundary
   bool aligned_elements;        // complex elements are aligned to their own size
+  bool near_lines;              // 32 bits count the bytes between any two lines of a tile
 
   // Of op(A); for op(B) pass its transpose.
   CompactPanel(const View &v, int64_t element_size, int tile)
-      : data(static_cast<const char *>(v.data)), batch_bytes(v.batch_stride * element_size), line_bytes(v.ld * element_size), count(static_cast<int>(v.rows)), unit(v.unit), along_k(v.row_lines) {
+      : data(static_cast<const char *>(v.data)), batch_bytes(v.batch_stride * element_size), line_bytes(line_starts(v.lines()).step * element_size),
+        bend_bytes(line_starts(v.lines()).bend * static_cast<int>(element_size)), count(static_cast<int>(v.rows)), unit(v.unit), along_k(v.row_lines) {
     const uint64_t bits = reinterpret_cast<uintptr_t>(v.data) | static_cast<uint64_t>(line_bytes) | static_cast<uint64_t>(batch_bytes);
-    vectors = bits % 16 == 0;
+    vectors = bend_bytes == 0 && bits % 16 == 0;
     aligned_elements = bits % static_cast<uint64_t>(element_size) == 0;
+    near_lines = line_bytes < 1 << 24;
     const Fill profile = along_k ? v.fill : flipped(v.fill);
     first = profile == Fill::upper ? unit : -far;
     last = profile == Fill::lower ? 1 - unit : far;
@@ -47,7 +51,8 @@ struct CompactPanel {
   }
 };
 
-template <class T, class Stage, int threads>
+// bends: of operands that may be packed. Others have a loader of their own, which does not ask.
+template <class T, class Stage, int threads, bool bends>
 class CompactLoader {
   static constexpr int tile = Stage::tile, depth = Stage::depth, vector = vector_elements<T>;
   static constexpr int line_k = depth / vector, line_x = tile / vector;  // copies of a line
@@ -72,21 +77,34 @@ class CompactLoader {
     from = p.data + batch * p.batch_bytes + line * p.line_bytes + position * static_cast<int64_t>(sizeof(T));
     to = l * (p.along_k ? Stage::pitch_k : Stage::pitch_x) + at;
     whole_begin = x0 + p.whole_begin;
-    whole_end = !p.vectors || x0 + tile > p.count ? 0 : min(x0 + p.whole_end, k_end);
+    whole_end = !(p.vectors || (bends && p.near_lines && p.aligned_elements)) || x0 + tile > p.count ? 0 : min(x0 + p.whole_end, k_end);
+    if (bends) from += p.bend_bytes * (line * static_cast<int64_t>(line - 1) / 2);
   }
 
   // Turns come in order.
   __device__ __forceinline__ void load(T *stage) {
     const int step = panel.along_k ? threads / line_k : threads / line_x;
-    const int64_t pass_bytes = step * panel.line_bytes;
+    const int bend = bends ? panel.bend_bytes : 0, widening = bend * step * step;  // from pass to pass
+    int64_t pass_bytes = step * panel.line_bytes + bend * static_cast<int64_t>(step * line + step * (step - 1) / 2);
     const int pass_elements = step * (panel.along_k ? Stage::pitch_k : Stage::pitch_x);
     const char *source = from;
     T *target = stage + to;
-    if (k >= whole_begin && k + depth <= whole_end) {
+    const bool whole = k >= whole_begin && k + depth <= whole_end;
+    if (whole && (!bends || panel.vectors)) {
 #pragma unroll
       for (int pass = 0; pass < passes; ++pass) {
         copy_async<16>(target, source);
         source += pass_bytes;
+        target += pass_elements;
+      }
+    } else if (bends && whole) {
+      int offset = 0, pass_offset = static_cast<int>(pass_bytes);
+#pragma unroll
+      for (int pass = 0; pass < passes; ++pass) {
+#pragma unroll
+        for (int e = 0; e < vector; ++e) copy_async<sizeof(T)>(target + e, source + offset + e * sizeof(T));
+        offset += pass_offset;
+        pass_offset += widening;
         target += pass_elements;
       }
     } else {
@@ -94,11 +112,12 @@ class CompactLoader {
       for (int pass = 0; pass < passes; ++pass) {
         place(target, reinterpret_cast<const T *>(source), line + pass * step);
         source += pass_bytes;
+        pass_bytes += widening;
         target += pass_elements;
       }
     }
     k += depth;
-    from += panel.along_k ? depth * static_cast<int64_t>(sizeof(T)) : depth * panel.line_bytes;
+    from += panel.along_k ? depth * static_cast<int64_t>(sizeof(T)) : depth * panel.line_bytes + bend * static_cast<int64_t>(depth * line + depth * (depth - 1) / 2);
     (panel.along_k ? position : line) += depth;
   }
 
