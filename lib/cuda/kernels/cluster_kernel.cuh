@@ -171,22 +171,25 @@ __device__ __noinline__ void store_carefully(const ClusterArguments &args, int64
   }
 }
 
-// Which of a tile's elements C has: all of them, in whole vectors or in lines that begin anywhere, or each is to be looked at (0).
+// Which of a tile's elements C has: all of them, or each is to be looked at.
 struct ClusterTile {
-  static constexpr int aligned = 1, anywhere = 2;
   int i0, j0;
   int64_t batch;
   int inside, looks;  // in registers: the compiler would keep a predicate for every use; looks: a sum that is NaN may be one of masked zeros
 };
 
+// Where row i of C begins; Anywhere: its lines may be bent.
+template <bool Anywhere>
+__device__ __forceinline__ int64_t row_of(const ClusterArguments &args, int i) { return Anywhere ? args.c_rows.at(i) : i * args.c_rows.step; }
+
 // Elements (i, j) and on of C, as they are, if C has them.
-template <class T>
+template <class T, bool Anywhere>
 __device__ __forceinline__ void store_within(const ClusterArguments &args, const ClusterTile &tile, int i, int j, uint4 values) {
-  T *const to = static_cast<T *>(args.c) + tile.batch * args.c_stride + args.c_rows.at(i) + j;
+  T *const to = static_cast<T *>(args.c) + tile.batch * args.c_stride + row_of<Anywhere>(args, i) + j;
   const int from = args.c_fill == Fill::upper ? i : 0, behind = i >= args.m ? 0 : args.c_fill == Fill::lower ? min(i + 1, args.n) : args.n;
   constexpr int elements = 16 / static_cast<int>(sizeof(T));
   using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>;
-  if (args.aligned && j >= from && j + elements <= behind) {
+  if (!Anywhere && j >= from && j + elements <= behind) {
     *reinterpret_cast<uint4 *>(to) = values;
     return;
   }
@@ -264,20 +267,22 @@ __device__ __forceinline__ void store_rows(const ClusterArguments &args, const C
 
 // Columns [j, j + 2 N) of the tile, as wgmma leaves them: of each eight a thread has two neighbours, in its row and in that eight below.
 // `staging` is memory that nobody reads once all of the block's products have ended.
-template <class Tr, int N>
+template <class Tr, bool Anywhere, int N>
 __device__ __forceinline__ void store_sums(const ClusterArguments &args, const ClusterTile &tile, int j, const float (&sums)[N], uint32_t staging) {
   using T = typename Tr::T;
   static_assert(N >= 8 && N % 8 == 0, "four vectors of eight for each four threads");
   const int lane = static_cast<int>(threadIdx.x & 31), i = tile.i0 + static_cast<int>(threadIdx.x >> 5) * 16 + (lane >> 2), quarter = lane & 3;
-  if (tile.inside == ClusterTile::anywhere) hopper::named_barrier(cluster_consumer_barrier, ClusterShape<Tr>::consumers);
+  if (Anywhere && tile.inside) hopper::named_barrier(cluster_consumer_barrier, ClusterShape<Tr>::consumers);
   if (__any_sync(~0u, needs_care(args, tile, sums))) {
 #pragma unroll
     for (int x = 0; x < N; x += 2) store_carefully<T>(args, tile.batch, i + (x & 2) * 4, j + (x >> 2) * 8 + 2 * quarter, sums[x], sums[x + 1]);
     return;
   }
-  if (tile.inside == ClusterTile::anywhere) {
-    store_rows<T>(args, tile, j, sums, staging);
-    return;
+  if constexpr (Anywhere) {
+    if (tile.inside) {
+      store_rows<T>(args, tile, j, sums, staging);
+      return;
+    }
   }
   const auto packed = [&](int x) { return pair_of<T>(args.alpha * sums[x], args.alpha * sums[x + 1]); };
   constexpr int vectors = N / 8;
@@ -291,18 +296,18 @@ __device__ __forceinline__ void store_sums(const ClusterArguments &args, const C
   }
   const auto row = [&](int v) { return i + 8 * (N == 8 ? quarter / 2 : v % 2); };
   const auto column = [&](int v) { return j + (N == 8 ? quarter % 2 * 8 : v / 2 * 32 + quarter * 8); };
-  if (tile.inside) {
+  if (!Anywhere && tile.inside) {
     T *const to = static_cast<T *>(args.c) + tile.batch * args.c_stride + column(0);
 #pragma unroll
     for (int v = 0; v < vectors; ++v) *reinterpret_cast<uint4 *>(to + row(v) * args.c_rows.step + v / 2 * 32) = vector[v];
   } else {
 #pragma unroll
-    for (int v = 0; v < vectors; ++v) store_within<T>(args, tile, row(v), column(v), vector[v]);
+    for (int v = 0; v < vectors; ++v) store_within<T, Anywhere>(args, tile, row(v), column(v), vector[v]);
   }
 }
 
 // Rows [i, i + 2 N) of the tile, as wgmma leaves C^T: of each eight a thread has two neighbours, in two neighbouring columns.
-template <int N>
+template <bool Anywhere, int N>
 __device__ __forceinline__ void store_turned(const ClusterArguments &args, const ClusterTile &tile, int i, const float (&sums)[N]) {
   static_assert(N % 4 == 0, "two rows by two columns");
   const int lane = static_cast<int>(threadIdx.x & 31), warp = static_cast<int>(threadIdx.x >> 5);
@@ -316,7 +321,7 @@ __device__ __forceinline__ void store_turned(const ClusterArguments &args, const
     return;
   }
   float *const matrix = static_cast<float *>(args.c) + tile.batch * args.c_stride + j;
-  if (tile.inside == ClusterTile::aligned) {
+  if (!Anywhere && tile.inside) {
     float *to = matrix + row(0) * args.c_rows.step;
 #pragma unroll
     for (int x = 0; x < N; x += 4, to += 8 * args.c_rows.step)
@@ -324,7 +329,7 @@ __device__ __forceinline__ void store_turned(const ClusterArguments &args, const
       for (int y = 0; y < 2; ++y) *reinterpret_cast<float2 *>(to + y * args.c_rows.step) = make_float2(args.alpha * sums[x + y], args.alpha * sums[x + y + 2]);
     return;
   }
-  if (tile.inside == ClusterTile::anywhere) {
+  if (Anywhere && tile.inside) {
     float *to = matrix + args.c_rows.at(row(0));
     int64_t next = args.c_rows.step + args.c_rows.bend * row(0);  // from a row to the one below
 #pragma unroll
@@ -341,7 +346,7 @@ __device__ __forceinline__ void store_turned(const ClusterArguments &args, const
 #pragma unroll
     for (int y = 0; y < 2; ++y) {
       const int own = row(x) + y, from = args.c_fill == Fill::upper ? own : 0, behind = own >= args.m ? 0 : args.c_fill == Fill::lower ? min(own + 1, args.n) : args.n;
-      float *const to = matrix + args.c_rows.at(own);
+      float *const to = matrix + row_of<Anywhere>(args, own);
       if (j >= from && j < behind) to[0] = args.alpha * sums[x + y];
       if (j + 1 >= from && j + 1 < behind) to[1] = args.alpha * sums[x + y + 2];
     }
@@ -349,7 +354,7 @@ __device__ __forceinline__ void store_turned(const ClusterArguments &args, const
 
 // Sends the sums of other blocks' columns there, adds what they send to those of its own, in the order of the blocks, and stores them. `gathered` is where what they send
 // arrives, `there` the barrier that knows when, and `staging` as above.
-template <class Tr, int Pieces>
+template <class Tr, bool Anywhere, int Pieces>
 __device__ __forceinline__ void gather_and_store(const ClusterArguments &args, const ClusterTile &tile, const float (&sums)[ClusterShape<Tr>::width / 2], int piece,
                                                  uint32_t gathered, uint32_t there, uint32_t staging) {
   using Shape = ClusterShape<Tr>;
@@ -374,13 +379,13 @@ __device__ __forceinline__ void gather_and_store(const ClusterArguments &args, c
       const float4 sent = hopper::load4(at + s * each + x / 4 * step);
       mine[x] += sent.x, mine[x + 1] += sent.y, mine[x + 2] += sent.z, mine[x + 3] += sent.w;
     }
-  if constexpr (Shape::tf32) store_turned(args, tile, tile.i0 + piece * 2 * own, mine);
-  else store_sums<Tr>(args, tile, tile.j0 + piece * 2 * own, mine, staging);
+  if constexpr (Shape::tf32) store_turned<Anywhere>(args, tile, tile.i0 + piece * 2 * own, mine);
+  else store_sums<Tr, Anywhere>(args, tile, tile.j0 + piece * 2 * own, mine, staging);
 }
 
 // Assumes: a grid of pieces by column tiles, row tiles and matrices, the pieces of a tile a cluster; m, n, k < 2^30; no input packed, C apart from A and B, its
-// lines as LineStarts has them, maps of boxes that hold a line of 128 bytes of a block, of TF32 across k of half a block.
-template <class Tr, bool ARows, bool BRows>
+// lines as LineStarts has them, and Anywhere unless they are whole vectors; maps of boxes that hold a line of 128 bytes of a block, of TF32 across k of half a block.
+template <class Tr, bool ARows, bool BRows, bool Anywhere>
 __global__ void __launch_bounds__(ClusterShape<Tr>::threads, Tr::resident) cluster_product(const __grid_constant__ ClusterArguments args) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   using namespace hopper;
@@ -412,8 +417,7 @@ __global__ void __launch_bounds__(ClusterShape<Tr>::threads, Tr::resident) clust
   const int k0 = (first + (length * piece >> pieces_log2)) * stage_k, k_end = (first + (length * (piece + 1) >> pieces_log2)) * stage_k;
   const bool masked = args.a.fill != Fill::full || args.b.fill != Fill::full;
   const bool whole_c = args.c_fill == Fill::full || (args.c_fill == Fill::lower ? i0 >= j_end - 1 : i_end - 1 <= j0);
-  const bool inside = whole_c && i0 + Shape::tile_m <= args.m && j0 + Shape::tile_n <= args.n;
-  ClusterTile tile{i0, j0, batch, !inside ? 0 : args.aligned ? ClusterTile::aligned : ClusterTile::anywhere, masked};
+  ClusterTile tile{i0, j0, batch, whole_c && i0 + Shape::tile_m <= args.m && j0 + Shape::tile_n <= args.n, masked};
   asm volatile("" : "+r"(tile.inside), "+r"(tile.looks));
 
   launch_dependents();
@@ -424,7 +428,7 @@ __global__ void __launch_bounds__(ClusterShape<Tr>::threads, Tr::resident) clust
     const int index = piece * Shape::consumers + static_cast<int>(threadIdx.x), column = j0 + index % per_row * elements;
 #pragma unroll 4
     for (int i = i0 + index / per_row; i < i0 + Shape::tile_m; i += (Shape::consumers << pieces_log2) / per_row) {
-      if (args.plain) store_within<T>(args, tile, i, column, make_uint4(0, 0, 0, 0));
+      if (args.plain) store_within<T, Anywhere>(args, tile, i, column, make_uint4(0, 0, 0, 0));
       else
         for (int x = 0; x < elements; x += 2) store_carefully<T>(args, batch, i, column + x, 0, 0);
     }
@@ -578,13 +582,13 @@ __global__ void __launch_bounds__(ClusterShape<Tr>::threads, Tr::resident) clust
       pin(sums);
     }
     if (pieces_log2 == 0) {
-      if constexpr (Shape::tf32) store_turned(args, tile, i0, sums);
-      else store_sums<Tr>(args, tile, j0, sums, base);
+      if constexpr (Shape::tf32) store_turned<Anywhere>(args, tile, i0, sums);
+      else store_sums<Tr, Anywhere>(args, tile, j0, sums, base);
     } else {
       cluster_wait();  // the others have begun
-      if (pieces_log2 == 1) gather_and_store<Tr, 2>(args, tile, sums, piece, gathered, sums_there, base);
-      else if (pieces_log2 == 2) gather_and_store<Tr, 4>(args, tile, sums, piece, gathered, sums_there, base);
-      else if constexpr (Shape::most_pieces == 8) gather_and_store<Tr, 8>(args, tile, sums, piece, gathered, sums_there, base);
+      if (pieces_log2 == 1) gather_and_store<Tr, Anywhere, 2>(args, tile, sums, piece, gathered, sums_there, base);
+      else if (pieces_log2 == 2) gather_and_store<Tr, Anywhere, 4>(args, tile, sums, piece, gathered, sums_there, base);
+      else if constexpr (Shape::most_pieces == 8) gather_and_store<Tr, Anywhere, 8>(args, tile, sums, piece, gathered, sums_there, base);
     }
   } else if (feeds) {
     int s = 0;
@@ -601,12 +605,19 @@ __global__ void __launch_bounds__(ClusterShape<Tr>::threads, Tr::resident) clust
 #endif
 }
 
+// By whether A's and B's lines run along rows, and whether C's begin anywhere.
+template <class Tr>
+constexpr void (*cluster_kernels[2][2][2])(ClusterArguments) = {
+    {{cluster_product<Tr, false, false, false>, cluster_product<Tr, false, false, true>}, {cluster_product<Tr, false, true, false>, cluster_product<Tr, false, true, true>}},
+    {{cluster_product<Tr, true, false, false>, cluster_product<Tr, true, false, true>}, {cluster_product<Tr, true, true, false>, cluster_product<Tr, true, true, true>}}};
+
 template <class Tr>
 constexpr ClusterVariant cluster_variant() {
   using Shape = ClusterShape<Tr>;
   const auto load = [](size_t most) {
-    for (const auto kernel : {cluster_product<Tr, true, true>, cluster_product<Tr, true, false>, cluster_product<Tr, false, true>, cluster_product<Tr, false, false>})
-      TRITRI_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(most)));
+    for (const auto &by_a : cluster_kernels<Tr>)
+      for (const auto &by_b : by_a)
+        for (const auto kernel : by_b) TRITRI_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(most)));
   };
   const auto launch = [](const ClusterArguments &arguments, bool a_rows, bool b_rows, dim3 grid, cudaStream_t stream) {
     cudaLaunchAttribute attributes[2] = {};
@@ -620,9 +631,7 @@ constexpr ClusterVariant cluster_variant() {
     config.stream = stream;
     config.attrs = attributes;
     config.numAttrs = 2;
-    const auto kernel = a_rows ? (b_rows ? cluster_product<Tr, true, true> : cluster_product<Tr, true, false>)
-                               : (b_rows ? cluster_product<Tr, false, true> : cluster_product<Tr, false, false>);
-    TRITRI_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, arguments));
+    TRITRI_CUDA_CHECK(cudaLaunchKernelEx(&config, cluster_kernels<Tr>[a_rows][b_rows][!arguments.aligned], arguments));
   };
   return {Shape::tile_m, Shape::tile_n, Tr::resident, Shape::most_pieces, Shape::tile_m * Shape::tile_n / (4 * Shape::consumers), Tr::costs, Shape::shared_bytes, load, launch};
 }
