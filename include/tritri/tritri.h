@@ -107,7 +107,8 @@ typedef enum tritri_op {
 typedef enum tritri_order { TRITRI_ORDER_ROW = 0, TRITRI_ORDER_COLUMN = 1 } tritri_order;
 
 /* STRIDED: lines stand ld elements apart. PACKED: only the triangle is stored, line after line without gaps in the stated order,
- * as BLAS calls TP; needs fill LOWER or UPPER and ld 0. */
+ * as BLAS calls TP; needs fill LOWER or UPPER and ld 0. On a GPU some products copy packed inputs into the workspace first. For many products of one
+ * matrix a STRIDED one is faster: tritri_upload_into fills it from a packed host_layout, and moves the triangle alone. */
 typedef enum tritri_storage { TRITRI_STORAGE_STRIDED = 0, TRITRI_STORAGE_PACKED = 1 } tritri_storage;
 
 /* How float32 products are computed; the other types accept DEFAULT only.
@@ -169,7 +170,8 @@ typedef struct tritri_context_options {
   int32_t device_index;    /* which CUDA device; 0 for the CPU */
   void *stream;            /* a cudaStream_t to work on, which must outlive its use here; NULL: the context's own stream */
   int32_t threads;         /* CPU threads per call, at most 1024; 0: as many as this process may run on */
-  size_t workspace_bytes;  /* device memory set aside for tritri_multiply; 0: 512 MiB, or 1/32 of the card if that is less */
+  size_t workspace_bytes;  /* device memory set aside for tritri_multiply; 0: 512 MiB, or 1/32 of the card if that is less.
+                              Large packed inputs come through it in strips: the more there is, the fewer */
 } tritri_context_options;
 
 #define TRITRI_CONTEXT_OPTIONS_INIT { sizeof(tritri_context_options), TRITRI_DEVICE_AUTO, 0, NULL, 0, 0 }
