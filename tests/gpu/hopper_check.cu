@@ -457,6 +457,11 @@ std::vector<Case> cases() {
         strips.room = size_t{6} << 20;
         strips.graph = form == 1;
         list.push_back(strips);
+        strips.k = 300;  // strips that hold nothing of an input
+        strips.room = size_t{2} << 20;
+        list.push_back(strips);
+        strips.k = 1000;
+        strips.room = size_t{6} << 20;
         strips.c = form == 2 ? Fill::upper : Fill::lower;
         strips.beta = 0.5;
         strips.m = 830;

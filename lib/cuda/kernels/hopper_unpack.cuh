@@ -38,11 +38,11 @@ __global__ void __launch_bounds__(32 * kUnpackWarps) unpack(const __grid_constan
   const int first_line = static_cast<int>(both.lines[second].begin), line = first_line + static_cast<int>(blockIdx.x / both.parts * kUnpackWarps + threadIdx.y);
   const int length = static_cast<int>(lines.length), begin = static_cast<int>(wanted.begin) / vector + static_cast<int>(blockIdx.x % both.parts) * kUnpackVectors;
   const bool lower = lines.profile == Fill::lower, upper = lines.profile == Fill::upper;
-  if (line >= both.lines[second].end) return;
+  if (line >= both.lines[second].end) return wait_for_primary();  // in any case: whatever comes next takes this kernel's end for that of all before it
   // No tile reads what would be written elsewhere.
   const int vectors = (static_cast<int>(wanted.end) + vector - 1) / vector;
   const Vectors read = {max(static_cast<int>(wanted.begin) / vector, upper ? line / reach * (reach / vector) : 0), lower ? min((line / reach + 1) * (reach / vector), vectors) : vectors};
-  if (begin >= read.end || begin + kUnpackVectors <= read.begin) return;
+  if (begin >= read.end || begin + kUnpackVectors <= read.begin) return wait_for_primary();
 
   const int held_begin = upper ? min(line, length) : 0, held_end = lower ? min(line + 1, length) : length;
   const bool unit = x.from.unit && line < length;
