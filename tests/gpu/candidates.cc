@@ -22,7 +22,7 @@ using namespace tritri::cuda;
 
 namespace {
 
-constexpr size_t workspace_bytes = size_t{256} << 20;
+constexpr size_t workspace_bytes = default_workspace;
 constexpr int64_t most_elements_bytes = int64_t{1} << 30;  // of one operand
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }

@@ -82,19 +82,22 @@ int64_t alike(int64_t all, int64_t fit) {
   return (all + parts - 1) / parts;
 }
 
+int64_t copied_elements(int64_t rows, int64_t cols, bool row_lines) { return row_lines ? rows * copied_ld(cols) : cols * copied_ld(rows); }
+
 // `copied`: bytes for copies.
 template <class T>
 Part part_of(const Problem &p, size_t copied) {
   constexpr int64_t element = sizeof(typename T::Element);
   const auto most = static_cast<int64_t>(copied);
   const Tiling t = tiling<T>(p);
-  const int64_t a = copies_a<T>(p) ? p.m * copied_ld(p.k) * element : 0, b = copies_b<T>(p) ? p.k * copied_ld(p.n) * element : 0;
-  const int64_t each = (p.a.batch_stride ? a : 0) + (p.b.batch_stride ? b : 0);
-  if (p.batch > 1 && each <= most) return {each * p.batch > most ? most / each : p.batch, t.tiles_m(), t.tiles_n()};
-  if (a + b <= most) return {1, t.tiles_m(), t.tiles_n()};
-  // For every strip of columns A is copied anew, so those are wide.
+  const int64_t a = copies_a<T>(p) ? copied_elements(p.m, p.k, p.a.row_lines || is_float<T>) * element : 0, b = copies_b<T>(p) ? copied_elements(p.k, p.n, p.b.row_lines) * element : 0;
+  const int64_t each = (p.a.batch_stride ? a : 0) + (p.b.batch_stride ? b : 0), all = a + b - each;  // of one matrix, and for all of them
+  if (p.batch > 1 && each + all <= most) return {each > 0 ? std::min(p.batch, (most - all) / each) : p.batch, t.tiles_m(), t.tiles_n()};
   Part part{1, t.tiles_m(), t.tiles_n()};
-  const int64_t b_room = a > 0 ? most / 8 * 5 : most, b_tile = T::tile_n * p.k * element, a_tile = T::tile_m * copied_ld(p.k) * element;
+  const int64_t a_tile = a > 0 ? copied_elements(T::tile_m, p.k, true) * element : 0, b_tile = b > 0 ? copied_elements(p.k, T::tile_n, p.b.row_lines) * element : 0;
+  if (a + b <= most || a_tile + b_tile > most) return part;  // the latter cannot fit in whatever strips
+  // For every strip of columns A is copied anew, so those are wide.
+  const int64_t b_room = a > 0 ? most / 8 * 5 : most;
   if (b > 0) part.tile_cols = alike(t.tiles_n(), b_room / b_tile);
   if (a > 0) part.tile_rows = alike(t.tiles_m(), (most - (b > 0 ? std::min(b, part.tile_cols * b_tile) : 0)) / a_tile);
   return part;
@@ -136,10 +139,10 @@ Places places(const Problem &p, const Part &part, bool cuts, int workers) {
     copy.needed = needed;
     copy.row_lines = row_lines;
     if (!needed) return copy;
-    const int64_t rows = std::min(x.rows, most_rows), cols = std::min(x.cols, most_cols), lines = row_lines ? rows : cols;
+    const int64_t rows = std::min(x.rows, most_rows), cols = std::min(x.cols, most_cols), elements = copied_elements(rows, cols, row_lines);
     copy.ld = copied_ld(row_lines ? cols : rows);
-    copy.batch_stride = x.batch_stride ? lines * copy.ld : 0;
-    copy.bytes = static_cast<size_t>(lines * copy.ld * element * (x.batch_stride ? part.batch : 1));
+    copy.batch_stride = x.batch_stride ? elements : 0;
+    copy.bytes = static_cast<size_t>(elements * element * (x.batch_stride ? part.batch : 1));
     copy.at = take(copy.bytes);
     return copy;
   };

@@ -17,7 +17,7 @@ using namespace tritri::cuda;
 
 namespace {
 
-constexpr size_t plenty = size_t{256} << 20;
+constexpr size_t plenty = default_workspace;
 
 Problem square(int64_t n, Fill a, Fill b, Fill c, Dtype dtype = Dtype::f32) {
   Problem p;
@@ -360,6 +360,14 @@ void packed_products_of_any_size() {
                       1e3 * packed.plan.seconds, " ms packed");
     }
   expect(wrong.empty(), text("packed products are slow:", wrong));
+
+  Problem broadcast = square(16384, Fill::lower, Fill::lower, Fill::full);  // one packed B for two whole A
+  broadcast.batch = 2;
+  broadcast.a.batch_stride = broadcast.c.batch_stride = broadcast.m * broadcast.k;
+  broadcast.b.packed = true;
+  broadcast.b.ld = 0;
+  const Choice shared = choose(broadcast, TRITRI_ALGORITHM_AUTO, h200(), default_workspace);
+  expect(shared.plan.kernel_name == std::string("hopper-3xtf32") && shared.workspace() <= default_workspace, text("a packed B for two A takes ", shared.plan.kernel_name, " and ", shared.workspace(), " bytes"));
 
   Problem p = square(46341, Fill::lower, Fill::lower, Fill::lower);
   for (View *x : {&p.a, &p.b, &p.c}) {
