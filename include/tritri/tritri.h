@@ -280,7 +280,8 @@ TRITRI_API tritri_status tritri_host_allocate(tritri_context *context, size_t by
 /* Frees memory of tritri_host_allocate; takes NULL. A pointer that it did not give out is TRITRI_INVALID_ARGUMENT. */
 TRITRI_API tritri_status tritri_host_free(tritri_context *context, void *pointer);
 
-/* Device memory that this product needs in the context's workspace; 0 on a CPU context, which allocates as it goes. */
+/* Device memory that this product takes in the context's workspace; a larger workspace may be used further. More than there is: tritri_multiply answers
+ * TRITRI_OUT_OF_MEMORY. 0 on a CPU context, which allocates as it goes. */
 TRITRI_API tritri_status tritri_workspace_size(tritri_context *context, const tritri_multiply_options *options, const tritri_matrix *a, const tritri_matrix *b,
                                                const tritri_matrix *c, size_t *bytes);
 

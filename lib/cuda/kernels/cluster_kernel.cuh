@@ -241,6 +241,7 @@ __device__ __forceinline__ uint32_t pair_of(float x, float y) {
 template <class T, int N>
 __device__ __forceinline__ void store_rows(const ClusterArguments &args, const ClusterTile &tile, int j, const float (&sums)[N], uint32_t staging) {
   constexpr int pitch = N + 4, across = N < 32 ? N : 32, rows = 32 / across;  // words; lanes of a row, rows at a time
+  static_assert(32 % across == 0 && N % across == 0, "a row's words are whole turns of its lanes");
   const int lane = static_cast<int>(threadIdx.x & 31), warp = static_cast<int>(threadIdx.x >> 5), first = lane / across, word = lane % across, i = tile.i0 + warp * 16 + first;
   staging += warp * 16 * pitch * 4;
 #pragma unroll

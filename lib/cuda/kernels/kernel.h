@@ -14,7 +14,8 @@ struct Kernel {
   // anything valid, so can() looks at whatever the kernel relies on (of pointers their alignment up to 256 bytes, and whether A is B: choices are remembered by those).
   bool (*can)(const Problem &problem, const GpuTraits &traits);
 
-  // tile_m, tile_n, tile_k, pieces, workspace (bytes of its own) and seconds (modelled, what the choice goes by; never 0).
+  // tile_m, tile_n, tile_k, pieces, workspace (bytes of its own; traits.workspace is what it should do with), copied (if launch() goes by it) and seconds (modelled, what the
+  // choice goes by; never 0).
   Plan (*plan)(const Problem &problem, const GpuTraits &traits);
 
   // Called once per context with its device current: loads every instantiation for this device (cudaFuncGetAttributes), raises shared

@@ -43,7 +43,7 @@ class Sums {
 
 constexpr int kMostPieces = 255;
 constexpr int kMostFilled = 4;  // pieces of one tile where workers are filled up: adding them up takes its time
-constexpr unsigned remembered = 64;  // shapes of each thread: a product of host arrays has up to 50 parts
+constexpr unsigned remembered = 64;  // shapes of each thread: a product of host arrays has up to 50 parts. Larger products in more strips work theirs out each time
 
 // The last few answers.
 template <class Key, class Value>
