@@ -197,14 +197,8 @@ void launch_copies(const Problem &p, const View &a, const View &b, const Copies 
   };
   if (copies.a) add(both.inputs[0], p.a, a);
   if (copies.b) add(both.inputs[1], p.b, b);
-  cudaLaunchAttribute attribute = early_start();
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(grid.groups * grid.parts), both.inputs[0].batches + both.inputs[1].batches);
-  config.blockDim = dim3(32, cluster_unpack_warps);
-  config.stream = stream;
-  config.attrs = &attribute;
-  config.numAttrs = 1;
-  TRITRI_CUDA_CHECK(cudaLaunchKernelEx(&config, element == 4 ? cluster_unpack<4> : cluster_unpack<2>, both));
+  launch_early(element == 4 ? cluster_unpack<4> : cluster_unpack<2>, dim3(static_cast<unsigned>(grid.groups * grid.parts), both.inputs[0].batches + both.inputs[1].batches),
+               dim3(32, cluster_unpack_warps), stream, both);
 }
 
 void launch(const Problem &p, const Plan &plan, void *workspace, const GpuTraits &traits, cudaStream_t stream) {

@@ -309,16 +309,7 @@ void unpack_in(const Problem &p, const Places &w, char *workspace, const Windows
   };
   const auto flush = [&] {
     const unsigned batches = both.batches[0] + both.batches[1];
-    if (batches > 0) {
-      cudaLaunchAttribute attribute = early_start();
-      cudaLaunchConfig_t config{};
-      config.gridDim = dim3(line_blocks * both.parts, batches);
-      config.blockDim = dim3(32, kUnpackWarps);
-      config.stream = stream;
-      config.attrs = &attribute;
-      config.numAttrs = 1;
-      TRITRI_CUDA_CHECK(cudaLaunchKernelEx(&config, unpack<Word>, both));
-    }
+    if (batches > 0) launch_early(unpack<Word>, dim3(line_blocks * both.parts, batches), dim3(32, kUnpackWarps), stream, both);
     both.batches[0] = both.batches[1] = both.parts = line_blocks = 0;
   };
   if (windows.a && unpacks(p.a, w.a)) add(0, p.a, w.a, windows.of_a);
