@@ -37,13 +37,11 @@ bool better(const Choice &x, const Choice &y, size_t limit) {
 // Calls f with everything that can serve a product, simt first.
 template <class F>
 void each_choice(const Problem &problem, const GpuTraits &traits, size_t limit, F &&f) {
-  GpuTraits within = traits;
-  within.workspace = limit;
   for (size_t index = 0; index < kernels().size(); ++index) {
     const Kernel &kernel = *kernels()[index];
     if (!kernel.can(problem, traits)) continue;
     Choice choice;
-    choice.plan = kernel.plan(problem, within);
+    choice.plan = kernel.plan(problem, traits, limit);
     choice.plan.algorithm = TRITRI_ALGORITHM_KERNEL;
     choice.plan.kernel = static_cast<int>(index);
     choice.plan.kernel_name = kernel.name;

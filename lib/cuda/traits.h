@@ -15,7 +15,6 @@ struct GpuTraits {
   double fma32_per_second = 31e12;   // multiply-adds of IEEE float32 outside the tensor cores, whole card
   double bytes_per_second = 4.0e12;  // device memory, read or written
   int cublas_version = 0;            // as CUDA counts; 0: not found
-  size_t workspace = default_workspace;  // not the card's: what a plan should do with, as the choice that asks for it says. Nothing but plan() may look at it
 
   bool at_least(int major, int minor) const { return compute_major > major || (compute_major == major && compute_minor >= minor); }
 };

@@ -439,7 +439,7 @@ void time_type(const GpuTraits &traits, const CublasPeer &cublas) {
           return canonical(options, {layout(dtype, lower, count), layout(dtype, lower, count), layout(dtype, full, count), a + at, b + at, c + at});
         };
         const Problem first = problem(0);
-        const Plan plan = batched_kernel.plan(first, traits);
+        const Plan plan = batched_kernel.plan(first, traits, workspace_bytes);
         const auto line = [&](const std::string &contender, double ms, double modelled_ms, bool chosen) {
           std::printf("{\"timing\": \"batched\", \"n\": %d, \"batch\": %lld, \"dtype\": \"%s\", \"compute\": \"%s\", \"contender\": \"%s\", \"ms\": %.5f, \"floor_ms\": %.5f", n,
                       static_cast<long long>(batch), name(dtype), compute == TRITRI_COMPUTE_DEFAULT ? "default" : compute == TRITRI_COMPUTE_TF32 ? "tf32" : "pedantic",
@@ -459,7 +459,7 @@ void time_type(const GpuTraits &traits, const CublasPeer &cublas) {
         }
         for (const Kernel *kernel : kernels()) {
           if (kernel == &batched_kernel || !kernel->can(first, traits)) continue;
-          const Plan other = kernel->plan(first, traits);
+          const Plan other = kernel->plan(first, traits, workspace_bytes);
           if (other.workspace > workspace_bytes || other.seconds > 2 * plan.seconds + 20e-6) continue;
           line(kernel->name, replay.ms([&](int i) { kernel->launch(problem(i), other, workspace, traits, replay.stream); }, sets), 1e3 * other.seconds, false);
           std::printf("}\n");

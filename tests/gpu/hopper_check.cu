@@ -159,7 +159,7 @@ struct Case {
   double alpha = 1, beta = 0;
   int special = 0;
   bool graph = false;
-  size_t room = 0;  // bytes of workspace that the plan should do with, if not what a context has
+  size_t room = cuda::default_workspace;  // bytes of workspace that the plan should do with
 };
 
 std::string describe(const Case &c) {
@@ -199,10 +199,8 @@ View view(int64_t rows, int64_t cols, Fill fill, bool unit, bool row_lines, int6
 }
 
 // The kernel's own plan, or the one that SHAPE names.
-Plan planned(const Kernel &kernel, const Problem &p, size_t room = 0) {
-  cuda::GpuTraits within = traits;
-  if (room != 0) within.workspace = room;
-  Plan plan = kernel.plan(p, within);
+Plan planned(const Kernel &kernel, const Problem &p, size_t room = cuda::default_workspace) {
+  Plan plan = kernel.plan(p, traits, room);
   const char *const shape = std::getenv("SHAPE");
   long long tile_m, tile_n, pieces;
   if (&kernel == &cuda::cluster_kernel && shape && std::sscanf(shape, "%lldx%lldx%lld", &tile_m, &tile_n, &pieces) == 3) {
@@ -498,7 +496,7 @@ void run_single(int64_t n, int64_t i, int64_t k, int64_t j, float x, float y, fl
   p.c = view(n, n, Fill::full, false, true, 0, false);
   p.a.data = da.data, p.b.data = db.data, p.c.data = dc.data;
   const Kernel &kernel = cuda::hopper_float32_kernel;
-  const Plan plan = kernel.plan(p, traits);
+  const Plan plan = kernel.plan(p, traits, cuda::default_workspace);
   Buffer<char> workspace(static_cast<int64_t>(plan.workspace));
   kernel.launch(p, plan, workspace.data, traits, nullptr);
   CHECK(cudaMemcpy(c.data(), dc.data, n * n * 4, cudaMemcpyDeviceToHost));

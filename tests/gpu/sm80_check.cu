@@ -439,7 +439,7 @@ void time_one(const GpuTraits &traits, const Cublas &cublas, int64_t n, const ch
   tritri_multiply_options options = TRITRI_MULTIPLY_OPTIONS_INIT;
   if (dtype == Dtype::f32) options.compute = TRITRI_COMPUTE_PEDANTIC;
   const auto problem = [&](int s) { return canonical(options, {layout(dtype, lower, 1), layout(dtype, lower, 1), layout(dtype, full, 1), a[s], b[s], c[s]}); };
-  const Plan chosen = sm80_kernel.plan(problem(0), traits);
+  const Plan chosen = sm80_kernel.plan(problem(0), traits, cuda::default_workspace);
   std::printf("%-10s n %6lld ", name(dtype), static_cast<long long>(n));
   const Sm80Variants &variants = variants_of(dtype);
   for (int v = 0; v < variants.count; ++v)
@@ -500,7 +500,7 @@ void time_shape(const GpuTraits &traits, const char *what, const Stored &a_as, c
   options.op_b = b_as.op;
   if (dtype == Dtype::f32) options.compute = TRITRI_COMPUTE_PEDANTIC;
   const Problem problem = canonical(options, {layout(dtype, a_as, batch), layout(dtype, b_as, batch), layout(dtype, c_as, batch), a, b, c});
-  const Plan chosen = sm80_kernel.plan(problem, traits);
+  const Plan chosen = sm80_kernel.plan(problem, traits, cuda::default_workspace);
   std::printf("%-10s %-34s ", name(dtype), what);
   const Sm80Variants &variants = variants_of(dtype);
   for (int v = 0; v < variants.count; ++v) {

@@ -42,7 +42,7 @@ bool can(const Problem &p, const GpuTraits &traits) {
   return traits.at_least(8, 0) && !is_complex(p.dtype) && std::max({p.m, p.n, p.k}) <= BatchedOrder::most_size && p.batch <= INT32_MAX;
 }
 
-Plan plan(const Problem &p, const GpuTraits &traits) {
+Plan plan(const Problem &p, const GpuTraits &traits, size_t) {
   const BatchedVariant &v = variant_of(p, traits);
   Plan plan;
   plan.tile_m = plan.tile_n = v.tile;

@@ -88,7 +88,7 @@ bool can(const Problem &p, const GpuTraits &traits) {
   return std::any_of(variants.first, variants.first + variants.count, [&](const CompactVariant &v) { return fits(v, traits); });
 }
 
-Plan plan(const Problem &p, const GpuTraits &traits) {
+Plan plan(const Problem &p, const GpuTraits &traits, size_t) {
   const Shape best = best_of(p, traits);
   Plan plan;
   plan.tile_m = best.variant->tile_m;

@@ -211,10 +211,10 @@ bool can(const Problem &p, const GpuTraits &traits) {
 }
 
 template <class T>
-Plan plan(const Problem &p, const GpuTraits &traits) {
+Plan plan(const Problem &p, const GpuTraits &traits, size_t room) {
   const int workers = workers_on<T>(traits);
   Plan plan;
-  plan.copied = std::max(traits.workspace / 2, traits.workspace - std::min(traits.workspace, kBesideCopies));
+  plan.copied = std::max(room / 2, room - std::min(room, kBesideCopies));
   const Part part = part_of<T>(p, plan.copied);
   plan.tile_m = T::tile_m;
   plan.tile_n = T::tile_n;

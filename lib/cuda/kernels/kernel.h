@@ -1,5 +1,7 @@
 // What a kernel offers to the device. Families (simt, hopper, sm80...) fill in this struct; table.cc lists them; heuristics chooses by modelled time.
 #pragma once
+#include <cstddef>
+
 #include "cuda/heuristics.h"
 
 struct CUstream_st;  // cudaStream_t, without a CUDA header
@@ -14,9 +16,9 @@ struct Kernel {
   // anything valid, so can() looks at whatever the kernel relies on (of pointers their alignment up to 256 bytes, and whether A is B: choices are remembered by those).
   bool (*can)(const Problem &problem, const GpuTraits &traits);
 
-  // tile_m, tile_n, tile_k, pieces, workspace (bytes of its own; traits.workspace is what it should do with), copied (if launch() goes by it) and seconds (modelled, what the
+  // tile_m, tile_n, tile_k, pieces, workspace (bytes of its own; `room` is what it should do with), copied (if launch() goes by it) and seconds (modelled, what the
   // choice goes by; never 0).
-  Plan (*plan)(const Problem &problem, const GpuTraits &traits);
+  Plan (*plan)(const Problem &problem, const GpuTraits &traits, size_t room);
 
   // Called once per context with its device current: loads every instantiation for this device (cudaFuncGetAttributes), raises shared
   // memory limits. Must do nothing on a device that can() never serves. Called under a lock.

@@ -55,7 +55,7 @@ bool can(const Problem &p, const GpuTraits &traits) {
          std::any_of(variants.first, variants.first + variants.count, [&](const MmaVariant &v) { return fits(v, traits) && ceil_div(p.m, v.tile_m) <= most_blocks; });
 }
 
-Plan plan(const Problem &p, const GpuTraits &traits) {
+Plan plan(const Problem &p, const GpuTraits &traits, size_t) {
   const Shape best = best_of(p, traits);
   Plan plan;
   plan.tile_m = best.variant->tile_m;

@@ -174,7 +174,7 @@ double rate(Dtype dtype, const GpuTraits &traits) {
   return 0.33;
 }
 
-Plan plan(const Problem &p, const GpuTraits &traits) {
+Plan plan(const Problem &p, const GpuTraits &traits, size_t) {
   Plan plan;
   const int64_t tile = tile_for(p, traits);
   plan.tile_m = plan.tile_n = tile;

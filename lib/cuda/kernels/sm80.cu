@@ -99,7 +99,7 @@ bool can(const Problem &p, const GpuTraits &traits) {
 }
 
 // The fastest. A modelled time takes a thousand samples, and a new shape's first product waits for them: each variant's once.
-Plan plan(const Problem &p, const GpuTraits &traits) {
+Plan plan(const Problem &p, const GpuTraits &traits, size_t) {
   Plan plan;
   plan.seconds = std::numeric_limits<double>::infinity();
   each_possible(p, traits, [&](const Sm80Variant &v) {
@@ -135,7 +135,7 @@ bool can_cut(const Problem &p, const GpuTraits &traits) {
   return sums.longest >= least_length && sums.tiles <= most_tiles * traits.multiprocessors && like_tiles(p, order_of(p, *v), v->tile_m, v->tile_n).size() <= size_t{CutSums::most_runs};
 }
 
-Plan plan_cut(const Problem &p, const GpuTraits &traits) {
+Plan plan_cut(const Problem &p, const GpuTraits &traits, size_t) {
   const Sm80Variant &v = *cutting(p, traits);
   const std::vector<LikeTiles> tiles = like_tiles(p, order_of(p, v), v.tile_m, v.tile_n);
   // Of an H200: what a tile takes beside its products stands here, and not in the rate. A lone launch and the two ends of its blocks take `ends`.

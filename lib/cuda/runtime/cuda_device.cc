@@ -310,7 +310,7 @@ void CudaDevice::enqueue(const Problem &problem, int32_t algorithm) {
     if (problem.beta == std::complex<double>(1, 0)) return;
     Problem scale = problem;
     scale.k = 0;  // every sum is empty, and the inputs are not read
-    kernels()[0]->launch(scale, kernels()[0]->plan(scale, traits_), nullptr, traits_, stream_);
+    kernels()[0]->launch(scale, kernels()[0]->plan(scale, traits_, workspace_bytes_), nullptr, traits_, stream_);
     return;
   }
   const Choice &choice = choices_.recall(problem, algorithm, traits_, workspace_bytes_);
