@@ -156,6 +156,7 @@ struct Case {
   bool unit_a = false, unit_b = false, rows_a = true, rows_b = true, packed = false, broadcast = false;
   int64_t pad = 4;      // elements between a line and the next; odd: not 16-byte aligned
   int64_t c_pad = 8;
+  int64_t off_a = 0, off_b = 0;  // elements by which inputs begin off a multiple of 16 bytes
   double alpha = 1, beta = 0;
   int special = 0;
   bool graph = false;
@@ -165,10 +166,10 @@ struct Case {
 std::string describe(const Case &c) {
   const char *fills[] = {"full", "lower", "upper"};
   char text[256];
-  std::snprintf(text, sizeof text, "%lldx%lldx%lld batch %lld%s %s%s%s * %s%s%s -> %s pad %lld/%lld%s alpha %g beta %g%s%s", static_cast<long long>(c.m),
+  std::snprintf(text, sizeof text, "%lldx%lldx%lld batch %lld%s %s%s%s * %s%s%s -> %s pad %lld/%lld off %lld/%lld%s alpha %g beta %g%s%s", static_cast<long long>(c.m),
                 static_cast<long long>(c.n), static_cast<long long>(c.k), static_cast<long long>(c.batch), c.broadcast ? " (A broadcast)" : "",
                 fills[static_cast<int>(c.a)], c.unit_a ? " unit" : "", c.rows_a ? "" : " T", fills[static_cast<int>(c.b)], c.unit_b ? " unit" : "", c.rows_b ? "" : " T",
-                fills[static_cast<int>(c.c)], static_cast<long long>(c.pad), static_cast<long long>(c.c_pad), c.packed ? " packed" : "", c.alpha, c.beta,
+                fills[static_cast<int>(c.c)], static_cast<long long>(c.pad), static_cast<long long>(c.c_pad), static_cast<long long>(c.off_a), static_cast<long long>(c.off_b), c.packed ? " packed" : "", c.alpha, c.beta,
                 c.special ? " special values" : "", c.graph ? " graph" : "");
   return text;
 }
@@ -228,12 +229,12 @@ void run_case(const Case &c, const Kernel &kernel, int32_t compute) {
     v.batch_stride = c.batch > 1 && !broadcast ? (c.pad % 2 ? extent + 3 : (extent + 7) / 8 * 8) : 0;
     return v.batch_stride ? v.batch_stride * c.batch : extent;
   };
-  Buffer<E> a(stride(p.a, c.broadcast)), b(stride(p.b, false)), out(stride(p.c, false)), before(out.elements);
-  p.a.data = a.data;
-  p.b.data = b.data;
+  Buffer<E> a(c.off_a + stride(p.a, c.broadcast)), b(c.off_b + stride(p.b, false)), out(stride(p.c, false)), before(out.elements);
+  p.a.data = a.data + c.off_a;
+  p.b.data = b.data + c.off_b;
   p.c.data = out.data;
-  fill_in<<<1024, 256>>>(p.a, a.data, c.broadcast ? 1 : c.batch, 1, c.special);
-  fill_in<<<1024, 256>>>(p.b, b.data, c.batch, 2, c.special);
+  fill_in<<<1024, 256>>>(p.a, a.data + c.off_a, c.broadcast ? 1 : c.batch, 1, c.special);
+  fill_in<<<1024, 256>>>(p.b, b.data + c.off_b, c.batch, 2, c.special);
   if (c.beta != 0) fill_in<<<1024, 256>>>(p.c, before.data, c.batch, 3, 0);
 
   const std::string name = std::string(kernel.name) + ": " + describe(c);
@@ -390,6 +391,29 @@ std::vector<Case> cases() {
       x.c_pad = 1;
       list.push_back(x);
     }
+  for (const Fill b : fills)
+    for (const int64_t off : {1, 2, 3})
+      for (const int64_t k : {389, 333, 31}) {
+        Case x;  // lines that begin anywhere; the first and the last vector of a matrix are not all its own
+        x.b = b;
+        x.packed = b != Fill::full;
+        x.unit_b = off == 2 && b != Fill::full;
+        x.off_b = off;
+        x.m = 270, x.n = 389, x.k = k;
+        list.push_back(x);
+        x.off_a = off;
+        x.batch = 3;
+        x.special = k == 333 ? 3000 : 0;
+        list.push_back(x);
+        x.packed = false;
+        list.push_back(x);
+        x.off_a = 0;  // one input lies as it must, the other does not
+        list.push_back(x);
+        x.a = Fill::upper;
+        list.push_back(x);
+        x.pad = off;  // 2: rows begin on every second word
+        list.push_back(x);
+      }
   for (const Fill a : {Fill::lower, Fill::upper})
     for (const Fill b : {Fill::lower, Fill::upper})
       for (int form = 0; form < 4; ++form) {

@@ -134,16 +134,14 @@ struct Float {
         if (held_right.hold(row(x))) sums[x + 2] = fmaf(args.beta, from[1], sums[x + 2]);
       }
     }
-    if constexpr (T::rows_together) {
-      if (!args.whole_lines) return store_rows(args, pipe, w, p, sums);
-    }
+    if (!args.whole_lines) return store_rows(args, pipe, w, p, sums);
     // Where tiles are large, by blocks of 64 rows: of those that the edge of C crosses there are few.
     constexpr int each = Reorders ? 32 : accumulators, rows = 2 * each;
 #pragma unroll
     for (int y = 0; y < accumulators; y += each) {
       const int m = w.m0 + (Reorders ? 64 * block(args, y >> 5) : p.row);
       const bool all_held = held(m, rows);
-      if (all_held && args.whole_lines) {
+      if (all_held) {
 #pragma unroll
         for (int x = y; x < y + each; x += x % 4 ? 3 : 1) __stcs(reinterpret_cast<float2 *>(line(x)), make_float2(sums[x], sums[x + 2]));
       } else if (!Reorders || __shfl_sync(~0u, stored_partly(t, m, rows, n0, group_n), 0)) {
