@@ -40,7 +40,7 @@ Amount amount_of(const Problem &p, const CompactVariant &v) {
   amount.summed = batch * sums.tiles;
   amount.all = batch * static_cast<double>(ceil_div(p.m, v.tile_m)) * static_cast<double>(ceil_div(p.n, v.tile_n));
   amount.length = static_cast<double>(k_range(p.a.fill, p.b.fill, p.k, {0, p.m}, {0, p.n}).size());
-  amount.apart = 1 + (is_complex(p.dtype) ? 0.08 : 0.25) * (p.a.packed + p.b.packed);
+  amount.apart = 1 + (is_complex(p.dtype) ? 0.07 : 0.25) * (p.a.packed + p.b.packed);
   amount.many = p.batch > 1;
   amount.alike = p.a.fill == Fill::full && p.b.fill == Fill::full;
   return amount;

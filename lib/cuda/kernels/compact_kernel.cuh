@@ -168,31 +168,17 @@ __device__ __noinline__ void store_elements(const CompactArguments &args, int ba
   }
 }
 
-// Rows of C from (i0, j0) on, as stores need them. Code out of line has them in registers: every look at the kernel's arguments waits for memory there.
-struct CompactRows {
-  char *to;           // element (i0, j0)
-  int64_t step;       // bytes from row i0 to the next one
-  int bend, count;    // how many bytes farther apart each two rows are than the two before; rows
-  int first, last;    // row i0 + r holds the columns [j0 + r + first, j0 + r + last) of those before j0 + end
-  int end;
-  bool sums;
-
-  __device__ __forceinline__ CompactRows(const CompactArguments &args, int batch, int i0, int j0, int rows, int64_t element)
-      : to(args.c + batch * args.c_batch_bytes + i0 * args.c_line_bytes + args.c_bend_bytes * (i0 * static_cast<int64_t>(i0 - 1) / 2) + j0 * element),
-        step(args.c_line_bytes + args.c_bend_bytes * static_cast<int64_t>(i0)), bend(args.c_bend_bytes), count(max(0, min(rows, args.m - i0))), first(i0 - j0 + args.first),
-        last(i0 - j0 + args.last), end(args.n - j0), sums(args.sums) {}
-};
-
-// A tile's rows from (i0, j0) on, each element from the sum of `planes`, or of `count` where that is -1; without planes, zeros. plain: in whole vectors where the fill holds them.
-template <class Tr, int planes, bool plain>
-__device__ __forceinline__ void finish_rows(const CompactArguments &args, int batch, int i0, int j0, const CompactRows &rows, const typename CompactShape<Tr>::Sum *from, int plane, int count) {
+// Rows [first_row, first_row + rows) of a tile at (i0, j0), each element from the sum of `planes`; without planes, zeros.
+template <class Tr, int planes>
+__device__ __forceinline__ void finish(const CompactArguments &args, int batch, int i0, int j0, int rows, const typename CompactShape<Tr>::Sum *from, int plane, int count) {
   using Shape = CompactShape<Tr>;
   using T = typename Shape::T;
   using Sum = typename Shape::Sum;
   constexpr int vector = vector_elements<T>, per_row = Tr::tile_n / vector, per_sum = vector_elements<Sum>;
 #pragma unroll 1
-  for (unsigned index = threadIdx.x; index < static_cast<unsigned>(rows.count * per_row); index += Shape::threads) {
-    const int r = index / per_row, c = index % per_row * vector;
+  for (unsigned index = threadIdx.x; index < static_cast<unsigned>(rows * per_row); index += Shape::threads) {
+    const int r = index / per_row, c = index % per_row * vector, i = i0 + r, j = j0 + c;
+    if (i >= args.m) break;
     Vector<T> sums{};
     bool odd = false;
     if (planes != 0) {
@@ -206,32 +192,20 @@ __device__ __forceinline__ void finish_rows(const CompactArguments &args, int ba
         }
       }
     }
-    if (odd || (!plain && !rows.sums)) {
-      store_elements(args, batch, i0 + r, j0 + c, sums, planes == 0);
+    if (!args.plain || odd) {
+      store_elements(args, batch, i, j, sums, planes == 0);
       continue;
     }
-    T *const to = reinterpret_cast<T *>(rows.to + r * rows.step + (plain ? 0 : rows.bend * (r * (r - 1) / 2))) + c;
-    const int begin = r + rows.first, end = min(r + rows.last, rows.end);
-    if (plain && c >= begin && c + vector <= end) {
+    T *const to = reinterpret_cast<T *>(args.c + batch * args.c_batch_bytes + i * args.c_line_bytes) + j;
+    const int begin = i + args.first, end = min(i + args.last, args.n);
+    if (j >= begin && j + vector <= end) {
       *reinterpret_cast<Vector<T> *>(to) = sums;
     } else {
 #pragma unroll
       for (int e = 0; e < vector; ++e)
-        if (c + e >= begin && c + e < end) to[e] = sums.value[e];
+        if (j + e >= begin && j + e < end) to[e] = sums.value[e];
     }
   }
-}
-
-// Out of line as a whole: what is seldom needed takes neither registers nor room in the instruction cache from what is.
-template <class Tr, int planes>
-__device__ __noinline__ void finish_apart(const CompactArguments &args, int batch, int i0, int j0, CompactRows rows, const typename CompactShape<Tr>::Sum *from, int plane, int count) {
-  finish_rows<Tr, planes, false>(args, batch, i0, j0, rows, from, plane, count);
-}
-template <class Tr, int planes>
-__device__ __forceinline__ void finish(const CompactArguments &args, int batch, int i0, int j0, int count_rows, const typename CompactShape<Tr>::Sum *from, int plane, int count) {
-  const CompactRows rows(args, batch, i0, j0, count_rows, sizeof(typename CompactShape<Tr>::T));
-  if (args.plain) finish_rows<Tr, planes, true>(args, batch, i0, j0, rows, from, plane, count);
-  else finish_apart<Tr, planes>(args, batch, i0, j0, rows, from, plane, count);
 }
 
 // Assumes: grid (tiles of C along its rows times pieces, tiles along its columns, batch), or the two the other way round where cols_outer says so;

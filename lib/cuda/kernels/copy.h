@@ -22,15 +22,7 @@ struct CopySide {
 // The part that is copied: these positions of these lines, as far as the fill holds them.
 struct CopyBox { Range batch, line, position; };
 
-struct Copy {
-  CopySide to, from;
-  Lines walk;
-  CopyBox box;
-};
-
 void load_copy();
-void copy_fill(Dtype dtype, const Copy &copy, cudaStream_t stream);
-// In one launch; no side stores its walk's lines across its own. early: before the launch in front of it has ended, on cards that can.
-void copy_lines_of_two(Dtype dtype, const Copy &first, const Copy &second, bool early, cudaStream_t stream);
+void copy_fill(Dtype dtype, const CopySide &to, const CopySide &from, const Lines &walk, const CopyBox &box, cudaStream_t stream);
 
 }  // namespace tritri::cuda

@@ -316,16 +316,14 @@ void CudaDevice::enqueue(const Problem &problem, int32_t algorithm) {
   const Choice &choice = choices_.recall(problem, algorithm, traits_, workspace_bytes_);
   require_workspace(choice.workspace());
   const Staged moved = staged(problem, choice.unpacking, workspace_.get());
-  const auto copy_of = [&](const View &from, const View &to) {
+  const auto move = [&](const View &from, const View &to) {
     const CopySide source{static_cast<char *>(const_cast<void *>(from.data)), from.lines(), from.batch_stride};
     const CopySide target{static_cast<char *>(const_cast<void *>(to.data)), to.lines(), to.batch_stride};
     const Lines walk = from.lines();
-    return Copy{target, source, walk, {{0, from.batch_stride == 0 ? 1 : problem.batch}, {0, walk.count}, {0, walk.length}}};
+    copy_fill(problem.dtype, target, source, walk, {{0, from.batch_stride == 0 ? 1 : problem.batch}, {0, walk.count}, {0, walk.length}}, stream_);
   };
-  const auto move = [&](const View &from, const View &to) { copy_fill(problem.dtype, copy_of(from, to), stream_); };
-  if (moved.copy_a && moved.copy_b) copy_lines_of_two(problem.dtype, copy_of(problem.a, moved.problem.a), copy_of(problem.b, moved.problem.b), traits_.at_least(9, 0), stream_);
-  else if (moved.copy_a) move(problem.a, moved.problem.a);
-  else if (moved.copy_b) move(problem.b, moved.problem.b);
+  if (moved.copy_a) move(problem.a, moved.problem.a);
+  if (moved.copy_b) move(problem.b, moved.problem.b);
   if (moved.copy_c && problem.beta != std::complex<double>(0, 0)) move(problem.c, moved.problem.c);
   run(moved.problem, choice, static_cast<char *>(workspace_.get()) + moved.bytes);
   if (moved.copy_c) move(moved.problem.c, problem.c);

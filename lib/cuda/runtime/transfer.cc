@@ -51,7 +51,7 @@ char *at(const CopySide &side, const CopyBox &box, int64_t element) {
 // Between the device and memory that it can reach.
 void enqueue(const Region &region, const CopySide &host, const CopyBox &box, cudaStream_t stream) {
   const CopySide &to = region.to_device ? region.device : host, &from = region.to_device ? host : region.device;
-  if (!region.engine) return copy_fill(region.dtype, {to, from, region.walk, box}, stream);
+  if (!region.engine) return copy_fill(region.dtype, to, from, region.walk, box, stream);
   const int64_t element = element_bytes(region.dtype);
   const auto bytes = [&](int64_t elements) { return static_cast<size_t>(elements * element); };
   TRITRI_CUDA_CHECK(cudaMemcpy2DAsync(at(to, box, element), bytes(to.lines.ld), at(from, box, element), bytes(from.lines.ld), bytes(box.position.size()),
